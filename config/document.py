@@ -22,14 +22,6 @@ MOST_MERGES = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a value stands: line and column, from 1, of its key and of itself."""
-
-    key: tuple[int, int]
-    value: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True)
 class Reference:
     """A scalar that came by interpolation. `quoted`: it stood in quotes, so it is text where text fits."""
 
@@ -42,16 +34,17 @@ class Document:
     """Plain data, the place of each path in it, which scalars were interpolated, and what is wrong so far."""
 
     data: Any = field(repr=False)
-    places: Mapping[Path, Place] = field(repr=False)
+    places: Mapping[Path, tuple[int, int]] = field(repr=False)
+    """Line and column, from 1, of each value's key; of the value itself in a list."""
     references: Mapping[Path, Reference] = field(repr=False)
     unresolved: frozenset[Path] = frozenset()
     problems: tuple[Problem, ...] = ()
 
-    def place(self, path: Path) -> Place:
+    def place(self, path: Path) -> tuple[int, int]:
         """The place of `path`, or of the nearest block around it."""
         while path and path not in self.places:
             path = path[:-1]
-        return self.places.get(path, Place((1, 1), (1, 1)))
+        return self.places.get(path, (1, 1))
 
 
 def read_document(text: str, around: Surroundings) -> Document:
@@ -72,7 +65,7 @@ class _Reading:
     def __init__(self, around: Surroundings) -> None:
         self._around = around
         self._merges = 0
-        self.places: dict[Path, Place] = {}
+        self.places: dict[Path, tuple[int, int]] = {}
         self.references: dict[Path, Reference] = {}
         self.unresolved: set[Path] = set()
         self.problems: list[Problem] = []
@@ -81,7 +74,7 @@ class _Reading:
         """The plain value of `node`; `open_nodes` are the blocks around it, to find an alias of itself."""
         if len(self.places) >= MOST_VALUES or len(path) > DEEPEST or id(node) in open_nodes:
             raise Malformed("too many or too deeply nested values (aliases count each time)", position(node))
-        self.places[path] = Place(key, position(node))
+        self.places[path] = key
         inside = open_nodes | {id(node)}
         if isinstance(node, yaml.MappingNode):
             return self._mapping(node, path, inside)

@@ -22,7 +22,7 @@ _LONGEST_NAME = 100
 class Problem:
     """One thing to fix. `line` and `column` count from 1; `path` is empty when the whole file is meant.
 
-    Never holds a value out of the file: a value may be a secret.
+    Never holds a value out of the file, which may be a secret; the names of pools, models and so on it does.
     """
 
     path: str
@@ -35,6 +35,15 @@ class Problem:
         what = f"{self.path}: {self.message}" if self.path else self.message
         hint = f" ({self.hint})" if self.hint else ""
         return f"{self.line}:{self.column}: {what}{hint}"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A problem of the data before it is known on which line of the file the data stands."""
+
+    path: Path
+    message: str
+    hint: str = ""
 
 
 def written(path: Path) -> str:

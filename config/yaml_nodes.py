@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import yaml
 
 MOST_VALUES = 100_000
@@ -67,7 +69,12 @@ def _words(error: yaml.MarkedYAMLError) -> str:
     return "not valid YAML: " + ", ".join(words)
 
 
-def _marked(mark: yaml.Mark | None) -> tuple[int, int]:
+class _Mark(Protocol):
+    line: int
+    column: int
+
+
+def _marked(mark: _Mark | None) -> tuple[int, int]:
     return (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
 
 
