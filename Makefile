@@ -1,5 +1,6 @@
 # What a person or CI does with this repository. Nothing is needed but make and Python 3.11, 3.12 or 3.13 with venv.
 #
+#   make setup        the environment in .venv, from hash-locked requirements; the targets below call it
 #   make demo         run the main job on embedded defaults; DEMO_ARGS=--once plays the scene once
 #   make check        format, lint, types and import contracts
 #   make test         all tests but the slow ones

@@ -7,7 +7,7 @@ starts the real thing on a loopback port.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 import pytest
@@ -24,10 +24,11 @@ VALKEY_CONFIG = {
 
 @dataclass(frozen=True)
 class Valkey:
-    """A running server of this test process alone."""
+    """A running server that belongs to this test process."""
 
     host: str
     port: int
+    pid: int
 
     @property
     def url(self) -> str:
@@ -41,10 +42,9 @@ def anyio_backend() -> str:
 
 @pytest.fixture(scope="session")
 def valkey() -> Iterator[Valkey]:
-    """One server for the whole process (one a worker under xdist); ended by its process id."""
-    server = _started()
-    yield Valkey(server.host, server.port)
-    server.stop()
+    """One server for the whole process (one a worker under xdist)."""
+    with _running() as server:
+        yield server
 
 
 @pytest.fixture
@@ -57,13 +57,18 @@ def redis_url(valkey: Valkey) -> str:
 
 
 @pytest.fixture
-def own_valkey() -> Iterator[ValkeyServer]:
-    """A server of one test alone, to be frozen, killed or started again."""
+def own_valkey() -> Iterator[Valkey]:
+    """A server of one test alone, to be frozen or killed by its `pid`."""
+    with _running() as server:
+        yield server
+
+
+@contextmanager
+def _running() -> Iterator[Valkey]:
     server = _started()
-    yield server
-    if server.is_running():
-        server.stop()
-    else:
+    try:
+        yield Valkey(server.host, server.port, server._process.pid)
+    finally:
         server.terminate()
 
 
