@@ -31,7 +31,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def _open(value: dict[str, Any]) -> dict[str, Any]:
-    """`value`, or a reference to one: an editor must not underline `port: ${PORT}`, which is no integer yet."""
+    """`value`, or a reference to one: an editor must not underline `port: ${PORT}`, no integer yet."""
     kinds = {option.get("type") for option in value.get("anyOf", [value])}
     narrow = kinds & {"integer", "number", "boolean"} or "pattern" in value or "enum" in value
     if not narrow:
