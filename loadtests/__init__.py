@@ -1,0 +1,1 @@
+"""Load tests, emulators and scenarios. Nothing in the product imports this package."""
