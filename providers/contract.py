@@ -61,8 +61,8 @@ class Call:
     """One attempt's request to one back end.
 
     `attempt` is opaque to the server and unique (`<job>.<n>`), sent as
-    `Spillover-Attempt: <attempt>;fence=<fence>`. `budget_s` bounds the whole attempt, body included. The first
-    request byte may be written only before `send_by` (local monotonic seconds); `None` means no fence.
+    `Spillover-Attempt: <attempt>;fence=<fence>`. `budget_s` bounds the whole attempt, body included. The
+    first request byte may be written only before `send_by` (local monotonic seconds); `None` means no fence.
     `traceparent` is W3C, or `None`. `loras` says what this server knows each LoRA of the generation by.
     """
 

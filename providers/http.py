@@ -59,7 +59,7 @@ class Limits:
     response_bytes: int = 64 * 1024 * 1024
     connect_s: float = 5.0
     body_s: float = 30.0
-    """From the head of a reply to its end: a server replies when its work is done, so a slow body is a fault."""
+    """From the head of a reply to its end: servers reply when their work is done; a slow body is a fault."""
 
 
 class Http:

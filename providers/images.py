@@ -1,7 +1,7 @@
 """Checks of a finished image from its base64 text, without decoding it whole.
 
-Decoding 1.5 MB would block the event loop for milliseconds. Only the head, the segment heads on the way to the
-dimensions, and the tail are decoded: base64 text can be read at any offset that is a multiple of three bytes.
+Decoding 1.5 MB would block the event loop for milliseconds. Only the head, the segment heads on the way to
+the dimensions, and the tail are decoded: base64 text can be read at any multiple of three bytes.
 This catches what really happens (an error page, markup, another format, another size, a body cut short); it
 does not catch flipped bytes in the middle.
 """
