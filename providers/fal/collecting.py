@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 from providers.contract import Call, Ended, Failed, Fault, Image, Outcome, Produced, Spent
@@ -36,12 +37,14 @@ async def collect(queue: Queue, ticket: Ticket, status: Status, call: Call, dead
         return _billed("malformed_result")
     if result.is_refused:
         return Failed(Fault.DETERMINISTIC, "content_policy", spent=Spent.YES)
-    return await _with_images(queue, ticket, reply, result, call, deadline)
+    seconds = None if status.metrics is None else status.metrics.inference_time
+    outcome = await _with_images(queue, ticket, result, call, deadline)
+    if isinstance(outcome, Failed):
+        return outcome
+    return replace(outcome, units=_units(reply), server_s=seconds)
 
 
-async def _with_images(
-    queue: Queue, ticket: Ticket, reply: Reply, result: Result, call: Call, deadline: float
-) -> Outcome:
+async def _with_images(queue: Queue, ticket: Ticket, result: Result, call: Call, deadline: float) -> Outcome:
     urls = [picture.url for picture in result.images or ()][: call.generation.count]
     if not urls:
         return _billed("no_images")
@@ -53,8 +56,7 @@ async def _with_images(
         fetched = await _fetch_anew(queue, ticket, fetched, media_type, deadline)
     images = tuple(image for image in fetched if isinstance(image, Image))
     if images:
-        seconds = None if result.timings is None else result.timings.inference
-        return Produced(images, seed=result.seed, units=_units(reply), server_s=seconds)
+        return Produced(images, seed=result.seed)
     if queue.clock() >= deadline:
         return overdue(Ended.YES, Spent.YES)
     return _billed(next((str(flaw) for flaw in fetched if flaw is not None), "result_unavailable"))

@@ -27,6 +27,12 @@ class Ticket(msgspec.Struct, frozen=True):
         return msgspec.structs.asdict(self)
 
 
+class Metrics(msgspec.Struct, frozen=True):
+    """How long the model ran, in seconds."""
+
+    inference_time: float | None = None
+
+
 class Status(msgspec.Struct, frozen=True):
     """`IN_QUEUE`, `IN_PROGRESS` or `COMPLETED`; a failure is COMPLETED with `error`."""
 
@@ -34,6 +40,7 @@ class Status(msgspec.Struct, frozen=True):
     queue_position: int | None = None
     error: msgspec.Raw = msgspec.Raw(b"null")
     error_type: str | None = None
+    metrics: Metrics | None = None
 
     @property
     def failed(self) -> bool:
@@ -51,18 +58,11 @@ class Picture(msgspec.Struct, frozen=True):
     url: str
 
 
-class Timings(msgspec.Struct, frozen=True):
-    """Seconds on the GPU, where the model says them."""
-
-    inference: float | None = None
-
-
 class Result(msgspec.Struct, frozen=True):
     """The model's output."""
 
     images: list[Picture] | None = None
     seed: int | None = None
-    timings: Timings | None = None
     has_nsfw_concepts: list[bool] | None = None
 
     @property
@@ -126,7 +126,7 @@ def submit_body(call: Call, settings: Settings) -> bytes:
 
 
 def submit_headers(call: Call, settings: Settings) -> dict[str, str]:
-    """`X-Fal-Request-Timeout` bounds the time until processing starts: over 1 s, as float text (fal-client)."""
+    """`X-Fal-Request-Timeout` bounds the time until processing starts: float text above 1 (fal-client)."""
     headers = {
         "Content-Type": "application/json",
         "X-Fal-Request-Timeout": f"{max(call.budget_s - settings.run_s, 1.1):.3f}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from providers.contract import Call, Generation
-from providers.openai_images.settings import Server, Settings
+from providers.openai_images.settings import Settings
 
 PATH = "/v1/images/generations"
 
@@ -21,7 +21,7 @@ def request_body(call: Call, settings: Settings) -> bytes:
         "output_format": generation.output_format,
     }
     if settings.server != "openai":  # whose image models always answer base64 and know no steps
-        fields |= _extensions(generation, settings.server)
+        fields |= _extensions(generation)
     if settings.loras == "request" and generation.loras:
         lora = generation.loras[0]
         fields["lora"] = {"name": lora.name, "path": call.loras[lora.name], "scale": lora.weight}
@@ -45,19 +45,12 @@ def authorization(credential: str | None) -> dict[str, str]:
     return {} if credential is None else {"Authorization": f"Bearer {credential}"}
 
 
-def _extensions(generation: Generation, server: Server) -> dict[str, object]:
+def _extensions(generation: Generation) -> dict[str, object]:
     optional = {
         "guidance_scale": generation.guidance_scale,
         "negative_prompt": generation.negative_prompt,
-        "seed": _seed(generation, server),
+        "seed": generation.seed,  # both servers count it up: image `i` has `seed + i`
     }
     # SGLang's default is `url`, which is a 400 there when outputs are not persisted (0.5.23)
     fixed = {"response_format": "b64_json", "num_inference_steps": generation.steps}
     return fixed | {name: value for name, value in optional.items() if value is not None}
-
-
-def _seed(generation: Generation, server: Server) -> int | list[int] | None:
-    """Image `i` has the seed `seed + i`: SGLang takes a list; vLLM-Omni one number, from which it derives."""
-    if generation.seed is None or server != "sglang" or generation.count == 1:
-        return generation.seed
-    return [generation.seed + index for index in range(generation.count)]
