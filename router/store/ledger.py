@@ -1,0 +1,113 @@
+"""Money: a hold of the worst price before anything is sent, settled when it is known what was spent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from router.model.fleet import AccountView
+from router.store import keys
+from router.store.clock import StoreClock
+from router.store.link import Link
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """The limits of one provider account, micro-USD a UTC day."""
+
+    name: str
+    concurrency: int
+    budget: int
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Money that is kept for one attempt. `day` is the ledger it stands in."""
+
+    attempt: str
+    account: str
+    price: int
+    day: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotHeld:
+    """The hold was refused: `cooling`, `at_capacity`, `over_budget`, `account_off` or `overflow_off`."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class DayBook:
+    """What one account did today, micro-USD."""
+
+    held: int
+    spent: int
+    attempts: int
+
+
+class Ledger:
+    """The accounts of all external pools."""
+
+    def __init__(self, link: Link, clock: StoreClock, accounts: Sequence[Account]) -> None:
+        self._link = link
+        self._clock = clock
+        self._accounts = {account.name: account for account in accounts}
+
+    async def hold(
+        self, account: str, attempt: str, price: int, ticket: str, expires: float
+    ) -> Hold | NotHeld:
+        """Stores the intent and holds its price, atomically. A hold past `expires` counts as spent."""
+        terms = self._accounts[account]
+        day, before = self._days()
+        names = [keys.money(part) for part in ("intents", "running", "expiry", "accounts")]
+        reply = await self._link.call(
+            "hold",
+            [*names, keys.ledger(day), keys.ledger(before)],
+            account,
+            attempt,
+            price,
+            terms.budget,
+            terms.concurrency,
+            day,
+            int(expires * 1000),
+            ticket,
+        )
+        return Hold(attempt, account, price, day) if reply == "held" else NotHeld(str(reply))
+
+    async def settle(self, hold: Hold, spent: int) -> None:
+        """The hold becomes what was spent (micro-USD, 0 for nothing)."""
+        names = [keys.money(part) for part in ("intents", "running", "expiry", "accounts")]
+        await self._link.call("settle", [*names, keys.ledger(hold.day)], hold.attempt, spent)
+
+    async def cool(self, account: str, until: float) -> None:
+        """Keeps every replica off an account until a moment of store time."""
+        await self._link.call("cool", [keys.money("accounts")], account, int(until * 1000))
+
+    async def switch(self, name: str, off: bool) -> None:
+        """An operator's flag on an account (its name) or on all overflow (`overflow`)."""
+        await self._link.command("HSET", keys.money("accounts"), f"{name}|off", int(off))
+
+    async def views(self) -> tuple[dict[str, AccountView], dict[str, DayBook], bool]:
+        """Every account now, its day book, and whether overflow is open."""
+        names = list(self._accounts)
+        today = keys.ledger(self._days()[0])
+        reply = await self._link.call(
+            "accounts", [keys.money("running"), keys.money("accounts"), today], *names
+        )
+        views, books = {}, {}
+        for index, name in enumerate(names):
+            running, off, cooling, held, spent, attempts = (
+                int(x) for x in reply[2 + index * 6 : 8 + index * 6]
+            )
+            terms = self._accounts[name]
+            views[name] = AccountView(
+                name, off != 1, running, terms.concurrency, held + spent, terms.budget, cooling / 1000
+            )
+            books[name] = DayBook(held, spent, attempts)
+        return views, books, int(reply[1]) != 1
+
+    def _days(self) -> tuple[str, str]:
+        today = datetime.fromtimestamp(self._clock.now(), UTC).date()
+        return today.isoformat(), (today - timedelta(days=1)).isoformat()

@@ -1,0 +1,113 @@
+"""The one connection to Redis: bounded calls, no retries, and one kind of failure.
+
+redis-py's defaults retry ten times and wait for seconds; on a request's path that turns a frozen server into
+minutes, and a retried write into two. Here a call is made once, within `call_timeout_s`, or it is `StoreDown`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+from redis.asyncio import Redis
+from redis.asyncio.connection import BlockingConnectionPool
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
+from redis.exceptions import NoScriptError, RedisError
+
+from router.store.scripts import Script, load
+
+
+class StoreDown(Exception):
+    """The store did not answer in time or not at all. What was asked may have happened or not."""
+
+
+class StoreRefused(Exception):
+    """The store answered with an error: a bug, a wrong permission, or data of another version."""
+
+
+class Link:
+    """Calls of scripts by name. `call` is safe to repeat only where the script says it is idempotent."""
+
+    def __init__(self, redis: Redis, scripts: Mapping[str, Script], timeout_s: float) -> None:
+        self._redis = redis
+        self._scripts = scripts
+        self._timeout_s = timeout_s
+
+    async def call(self, name: str, keys: Sequence[str], *args: str | int | float) -> Any:
+        """Runs one script; a server that has forgotten it is given it again, once."""
+        script = self._scripts[name]
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                try:
+                    return await self._redis.evalsha(script.sha, len(keys), *keys, *args)
+                except NoScriptError:
+                    return await self._redis.eval(script.text, len(keys), *keys, *args)
+        except (TimeoutError, OSError) as gone:
+            raise StoreDown(f"{name}: no answer within {self._timeout_s:g} s") from gone
+        except RedisError as error:
+            raise _translated(name, error) from error
+
+    async def command(self, *parts: str | int | float) -> Any:
+        """Runs one plain command, within the same bounds."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                return await self._redis.execute_command(*parts)  # type: ignore[no-untyped-call]
+        except (TimeoutError, OSError) as gone:
+            raise StoreDown(f"{parts[0]}: no answer within {self._timeout_s:g} s") from gone
+        except RedisError as error:
+            raise _translated(str(parts[0]), error) from error
+
+    @asynccontextmanager
+    async def subscribed(self, *channels: str) -> AsyncIterator[AsyncIterator[str]]:
+        """Messages of some channels, until the connection breaks (`StoreDown`)."""
+        pubsub = self._redis.pubsub(ignore_subscribe_messages=True)
+        try:
+            try:
+                await pubsub.subscribe(*channels)
+            except (RedisError, OSError, TimeoutError) as gone:
+                raise StoreDown("subscribe") from gone
+            yield _messages(pubsub)
+        finally:
+            await pubsub.aclose()  # type: ignore[no-untyped-call]
+
+
+async def _messages(pubsub: Any) -> AsyncIterator[str]:
+    while True:
+        try:
+            message = await pubsub.get_message(timeout=1.0)
+        except (RedisError, OSError, TimeoutError) as gone:
+            raise StoreDown("subscription") from gone
+        if message is not None:
+            yield str(message["data"])
+
+
+def _translated(name: str, error: RedisError) -> Exception:
+    text = str(error)
+    down = ("ConnectionError", "TimeoutError", "BusyLoadingError", "MaxConnectionsError")
+    if type(error).__name__ in down or text.startswith(("LOADING", "READONLY", "MASTERDOWN", "OOM", "BUSY")):
+        return StoreDown(f"{name}: {type(error).__name__}")
+    return StoreRefused(f"{name}: {text[:200]}")
+
+
+@asynccontextmanager
+async def open_link(url: str, connect_timeout_s: float, call_timeout_s: float) -> AsyncIterator[Link]:
+    """A link for the length of a scope."""
+    pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
+        url,
+        max_connections=64,
+        timeout=call_timeout_s,
+        decode_responses=True,
+        socket_connect_timeout=connect_timeout_s,
+        socket_timeout=None,
+        retry=Retry(NoBackoff(), 0),
+        health_check_interval=0,
+    )
+    redis = Redis(connection_pool=pool)
+    try:
+        yield Link(redis, load(), call_timeout_s)
+    finally:
+        await redis.aclose()
+        await pool.disconnect()

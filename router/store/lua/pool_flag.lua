@@ -1,0 +1,9 @@
+-- Closes a whole pool (1) or opens it (0) by an operator's flag.
+-- use: pool slots queue leases fill reap
+-- ARGV  closed (1|0)
+-- reply 'ok'
+if redis.call('HGET', META, 'closed') ~= ARGV[1] then
+  redis.call('HSET', META, 'closed', ARGV[1])
+  touch()
+end
+return 'ok'

@@ -1,0 +1,65 @@
+"""Workers as records in their pool: what the sources say, and what the probes found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from router.store import keys
+from router.store.link import Link
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerRecord:
+    """An on-prem server process, as its source describes it."""
+
+    id: str
+    pool: str
+    node: str
+    url: str
+    slots: int
+    lanes: tuple[str, ...]
+    source: str = "config"
+
+
+class Roster:
+    """The workers of all pools."""
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+
+    async def put(self, worker: WorkerRecord) -> str:
+        """Writes a record; what the probes found is kept. Returns `new`, `changed` or `same`."""
+        return str(
+            await self._link.call(
+                "worker_put",
+                keys.pool(worker.pool),
+                worker.id,
+                worker.node,
+                worker.url,
+                worker.slots,
+                "|".join(worker.lanes),
+                0,
+                worker.source,
+            )
+        )
+
+    async def drop(self, pool: str, worker: str) -> str:
+        """Removes a worker once nothing runs on it: `dropped`, `draining` or `unknown`."""
+        return str(await self._link.call("worker_drop", keys.pool(pool), worker))
+
+    async def seen(
+        self, pool: str, worker: str, *, up: bool, idle_since: float | None, boot: str | None
+    ) -> int:
+        """What a probe found. `idle_since` (store time): abandoned work older than that has ended.
+
+        Returns how many ghosts ended by it.
+        """
+        proof = int(idle_since * 1000) if idle_since is not None else 0
+        reply = await self._link.call("worker_seen", keys.pool(pool), worker, int(up), proof, boot or "")
+        return int(reply[0])
+
+    async def known(self, pool: str) -> Sequence[str]:
+        """Ids of the workers that the store has for a pool."""
+        _, workers, *_ = keys.pool(pool)
+        return [str(name) for name in await self._link.command("HKEYS", workers)]
