@@ -117,9 +117,9 @@ def _words(schema: dict[str, Any]) -> str:
     names = {"array": "list", "object": "entries by name", "string": "text", "": "block of keys"}
     words = "number" if "number" in kinds else names.get(kinds[0], kinds[0])
     bounds = schema.get("anyOf", [schema])[0]
-    limits = [f"{word} {bounds[key]:g}" for key, word in _BOUNDS.items() if key in bounds]
+    limits = [f"{word} {bounds[key]}" for key, word in _BOUNDS.items() if key in bounds]
     limits += [f"like {bounds['pattern']}"] if "pattern" in bounds else []
-    return ", ".join([words, *limits])
+    return ", ".join([words, " ".join(limits)] if limits else [words])
 
 
 _BOUNDS = {"minimum": "from", "exclusiveMinimum": "more than", "maximum": "to"}

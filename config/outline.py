@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
@@ -54,7 +54,8 @@ def locate(path: Path, data: Any) -> Spot | None:
         inner = _step(spot, part, data)
         if inner is None:
             return None
-        spot, data = inner, inside(data, part)
+        data = inside(data, part)
+        spot = _narrowed(inner, data)
     return spot
 
 
@@ -88,11 +89,13 @@ def inside(data: Any, part: str | int) -> Any:
 def _step(spot: Spot, part: str | int, data: Any) -> Spot | None:
     if spot.takes_anything:
         return spot
-    block = _chosen(spot.blocks, data)
-    if block is not None:
-        field = block.model_fields.get(str(part))
-        return Spot(field.annotation, block, field) if field is not None else None
-    (kind,) = _alternatives(spot.annotation)[:1]
+    if spot.blocks:
+        chosen = [block for block in _chosen(spot.blocks, data) if part in block.model_fields]
+        if not chosen:
+            return None
+        field = chosen[0].model_fields[str(part)]
+        return Spot(field.annotation, chosen[0], field)
+    kind = _alternatives(spot.annotation)[0]
     arguments = get_args(kind)
     if get_origin(kind) is dict and isinstance(part, str):
         return Spot(arguments[1])
@@ -101,11 +104,16 @@ def _step(spot: Spot, part: str | int, data: Any) -> Spot | None:
     return None
 
 
-def _chosen(blocks: tuple[type[BaseModel], ...], data: Any) -> type[BaseModel] | None:
-    if len(blocks) < 2:
-        return blocks[0] if blocks else None
-    tag = inside(data, TAG)
-    return next((block for block in blocks if tag in get_args(block.model_fields[TAG].annotation)), None)
+def _narrowed(spot: Spot, data: Any) -> Spot:
+    chosen = _chosen(spot.blocks, data)
+    return replace(spot, annotation=chosen[0]) if len(chosen) < len(spot.blocks) else spot
+
+
+def _chosen(blocks: tuple[type[BaseModel], ...], data: Any) -> tuple[type[BaseModel], ...]:
+    """The block of a union that `data` names, or all of them where it names none."""
+    tag = inside(data, TAG) if len(blocks) > 1 else None
+    named = [block for block in blocks if tag and tag in get_args(block.model_fields[TAG].annotation)]
+    return tuple(named) or blocks
 
 
 def _alternatives(annotation: Any) -> tuple[Any, ...]:
