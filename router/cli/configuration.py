@@ -86,8 +86,9 @@ def _print_report(path: Path, outcome: Loaded | Refused) -> None:
     if isinstance(outcome, Refused):
         for line in lines(path, outcome.problems):
             typer.echo(line)
+        count = len(outcome.problems)
         complain(
-            f"{path}: {len(outcome.problems)} to fix",
+            f"{path}: {count} problem{'s' if count > 1 else ''}",
             "`spillover config explain KEY` tells what a key may be",
         )
         return

@@ -17,6 +17,7 @@ def healthcheck(
 ) -> None:
     """Exit with 0 if the address answers with 2xx, else with 1."""
     from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
     from urllib.request import ProxyHandler, build_opener
 
     if not url.startswith(("http://", "https://")):
@@ -26,7 +27,10 @@ def healthcheck(
     try:
         with opener.open(url, timeout=timeout_s) as reply:
             status = reply.status
+    except HTTPError as error:
+        give_up(f"{url}: status {error.code}", _NEXT)
     except (OSError, HTTPException, ValueError) as error:
-        give_up(f"{url}: {str(error) or type(error).__name__}", _NEXT)
+        reason = error.reason if isinstance(error, URLError) else error
+        give_up(f"{url}: {str(reason) or type(reason).__name__}", _NEXT)
     if not 200 <= status < 300:
         give_up(f"{url}: status {status}", _NEXT)
