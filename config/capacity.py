@@ -1,6 +1,6 @@
 """The blocks that say what is made where: models, machines, workers in the house, accounts at providers.
 
-A dialect's own settings stay raw here (`settings`): the dialect checks them, so that config knows no provider.
+A dialect's own settings stay raw here (`settings`): the dialect checks them, and config knows no provider.
 """
 
 from __future__ import annotations
@@ -48,11 +48,13 @@ class Model(Strict):
     """The largest image a request may ask for, width times height."""
     multiple_of: Annotated[int, Field(ge=1, le=256)] = 16
     """Width and height must be multiples of this."""
-    quality: dict[Literal["low", "medium", "high", "xhigh", "max", "standard", "hd", "auto"], int] = {}
+    quality: dict[Literal["low", "medium", "high", "xhigh", "max", "standard", "hd", "auto"], int] = Field(
+        default={}
+    )
     """OpenAI's `quality`, as numbers of steps; a value not named here is ignored and said so."""
     profile: Profile
     """How long it takes; the policy predicts queues with it."""
-    loras: dict[Name, str] = {}
+    loras: dict[Name, str] = Field(default={})
     """LoRA adapters clients may name, and what the back end knows them by."""
 
 
@@ -78,7 +80,7 @@ class OnPremPool(Strict):
     """In the house."""
     dialect: Name
     """How its servers are spoken to, such as `openai_images` or `comfyui`."""
-    settings: Annotated[dict[str, Any], Field(repr=False)] = {}
+    settings: dict[str, Any] = Field(default={}, repr=False)
     """The dialect's own settings; the dialect checks them."""
     models: Annotated[dict[Name, str], Field(min_length=1)]
     """Models served here, and the name each server knows them by."""
@@ -114,7 +116,7 @@ class Offer(Strict):
     """Usual time from submit to image, for the first megapixel at the model's own number of steps."""
     latency_spread: Annotated[float, Field(ge=0, le=3)] = 0.3
     """Relative standard deviation of the real time around `latency_s`."""
-    loras: dict[Name, str] = {}
+    loras: dict[Name, str] = Field(default={})
     """What the provider knows each LoRA by; a request with one not named here does not fit."""
 
 
@@ -129,7 +131,7 @@ class ExternalPool(Strict):
     """The provider's address, without the dialect's own path."""
     credential: SecretStr
     """The account's key; write `${file:/run/secrets/...}` or `${VAR}`, never the key itself."""
-    settings: Annotated[dict[str, Any], Field(repr=False)] = {}
+    settings: dict[str, Any] = Field(default={}, repr=False)
     """The dialect's own settings; the dialect checks them."""
     models: Annotated[dict[Name, Offer], Field(min_length=1)]
     """Models this account may be asked for, and what they cost."""

@@ -181,17 +181,20 @@ class Config(Strict):
     """Timing of slots in the store."""
     telemetry: Telemetry = Telemetry()
     """Logs, metrics and traces."""
-    classes: Annotated[dict[Name, RequestClass], Field(min_length=1)] = {
-        "interactive": RequestClass(deadline_s=30),
-        "standard": RequestClass(deadline_s=120),
-        "batch": RequestClass(deadline_s=3600),
-    }
+    classes: dict[Name, RequestClass] = Field(
+        default={
+            "interactive": RequestClass(deadline_s=30),
+            "standard": RequestClass(deadline_s=120),
+            "batch": RequestClass(deadline_s=3600),
+        },
+        min_length=1,
+    )
     """Promises of latency that requests and tenants name."""
     tenants: Annotated[dict[Name, Tenant], Field(min_length=1)]
     """Who sends requests."""
     keys: tuple[Key, ...] = ()
     """API keys; without one nobody can call."""
-    nodes: dict[Name, Node] = {}
+    nodes: dict[Name, Node] = Field(default={})
     """The machines on-prem workers run on."""
     default_model: Name
     """The model of a request that names none; one of `models`."""
