@@ -28,7 +28,11 @@ end
 
 local function keep(key, id, value) redis.call('HSET', key, id, cjson.encode(value)) end
 
-local function touch() return redis.call('HINCRBY', META, 'revision', 1) end
+-- The fleet changed: replicas that listen look again at once, the others within their next heartbeat.
+local function touch()
+  redis.call('PUBLISH', (string.gsub(META, ':meta$', ':wake')), '*|')
+  return redis.call('HINCRBY', META, 'revision', 1)
+end
 
 local function split(text)
   local parts = {}
