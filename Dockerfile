@@ -34,7 +34,8 @@ LABEL org.opencontainers.image.title="spillover" \
 # The same path as in the builder: scripts of an environment name their interpreter by it.
 COPY --from=builder /opt/spillover /opt/spillover
 ENV PATH=/opt/spillover/bin:$PATH \
-    PYTHONUNBUFFERED=1
+    PYTHONUNBUFFERED=1 \
+    SPILLOVER_CONFIG=/etc/spillover/spillover.yaml
 
 # A number, so that Kubernetes can verify runAsNonRoot. The process writes nowhere: run it with a read-only root.
 USER 10001:10001
@@ -46,4 +47,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
 
 # One process a container: metrics are per process, so scale by containers. The configuration is mounted.
 ENTRYPOINT ["spillover"]
-CMD ["serve", "--config", "/etc/spillover/spillover.yaml"]
+CMD ["serve"]

@@ -77,6 +77,8 @@ def test_the_tree_keeps_every_contract(tree: Path) -> None:
 
 @pytest.mark.parametrize(("contract", "path", "line"), VIOLATIONS)
 def test_a_violation_is_named(tree: Path, contract: str, path: str, line: str) -> None:
+    (tree / path).parent.mkdir(exist_ok=True)
+    (tree / path).with_name("__init__.py").touch()
     with (tree / path).open("a") as planted:
         planted.write(line + "\n")
     run = lint_imports(tree)

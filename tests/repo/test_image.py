@@ -122,4 +122,5 @@ def test_the_wheel_of_the_context_runs_on_the_runtime_lock_alone(tmp_path: Path)
         text=True,
         check=True,
     )
-    assert "--config" in shown.stdout
+    assert "SPILLOVER_CONFIG" in shown.stdout
+    assert "SPILLOVER_CONFIG=/etc/spillover/" in only("ENV")
