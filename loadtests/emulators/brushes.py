@@ -1,4 +1,4 @@
-"""What the scenes are painted with: each brush draws one thing on a canvas, or returns a line to fill below."""
+"""What the scenes are painted with: each brush draws one thing, or returns a line to fill below."""
 
 import itertools
 import math

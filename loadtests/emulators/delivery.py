@@ -84,6 +84,8 @@ class Reply(Response):
 
         async def write(piece: bytes) -> None:
             nonlocal started
+            if await is_gone(receive):
+                raise Cut
             if not started:
                 started = True
                 await send(self._head())

@@ -34,6 +34,10 @@ from loadtests.emulators.speed import Speed
 from loadtests.emulators.spoiled import blackened
 
 MOST_TRIES = 10
+NOT_STARTED = request_failure(
+    504, "request_timeout", "Request timed out before it was started", x_fal_request_timeout_type="user"
+)
+CANCELLED = request_failure(499, "client_cancelled", "Request was cancelled")
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class FalEngine:
         if manner == "obeyed":
             self._withdraw(request)
             self._note("cancelled", request, was=request.status)
-            self._complete(request, request_failure(499, "client_cancelled", "Request was cancelled"))
+            self._complete(request, CANCELLED)
         return answer
 
     def close(self) -> None:
@@ -119,8 +123,7 @@ class FalEngine:
         await asyncio.sleep(timeout_s)
         if request.status == QUEUED:
             self._withdraw(request)
-            self._fail(request, request_failure(504, "request_timeout", "Request timed out before it was started",
-                                                x_fal_request_timeout_type="user"))  # fmt: skip
+            self._fail(request, NOT_STARTED)
 
     def _withdraw(self, request: FalRequest) -> None:
         ticket = self._tickets.pop(request.id, None)

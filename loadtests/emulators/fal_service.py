@@ -41,7 +41,7 @@ class Fal:
         await self.engine.faults.set(*specs)
 
     def billed_units(self, job: str | None = None) -> float:
-        return sum(row["units"] for row in self.ledger.rows("billed", job=job))
+        return float(sum(row["units"] for row in self.ledger.rows("billed", job=job)))
 
 
 @contextlib.asynccontextmanager

@@ -40,6 +40,7 @@ class Fifo(Generic[T]):
         self._chores = chores
         self._waiting: deque[Ticket[T]] = deque()
         self._running: list[Ticket[T]] = []
+        self._open = True
 
     @property
     def running(self) -> int:
@@ -51,8 +52,11 @@ class Fifo(Generic[T]):
 
     def put(self, work: Callable[[], Awaitable[T]]) -> Ticket[T]:
         ticket = Ticket(work)
-        self._waiting.append(ticket)
-        self._fill()
+        if self._open:
+            self._waiting.append(ticket)
+            self._fill()
+        else:
+            ticket.settle(None)
         return ticket
 
     def cancel(self, ticket: Ticket[T]) -> None:
@@ -67,7 +71,8 @@ class Fifo(Generic[T]):
         self._fill()
 
     def forget(self) -> None:
-        """Drop everything, as a dying process does."""
+        """Drop everything and take nothing more, as a dying process does."""
+        self._open = False
         while self._waiting:
             self._waiting.pop().settle(None)
         for ticket in list(self._running):

@@ -12,7 +12,7 @@ import struct
 from collections.abc import AsyncIterator
 
 import uvicorn
-from starlette.types import ASGIApp, Scope
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 LOOPBACK = "127.0.0.1"
 _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
@@ -41,13 +41,22 @@ class Host:
         listener = socket.create_server((LOOPBACK, self.port), backlog=512)
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(
-            self._app, http="httptools", lifespan="off", ws="none", log_config=None, access_log=False
+            self._serve, http="httptools", lifespan="off", ws="none", log_config=None, access_log=False
         )
         config.load()
         server = uvicorn.Server(config)
         server.lifespan = config.lifespan_class(config)
         await server.startup(sockets=[listener])
         self._server = server
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """The app; a handler that `close` ends is no error worth a log line."""
+        assert self._app is not None
+        try:
+            await self._app(scope, receive, send)
+        except asyncio.CancelledError:
+            if self._server is not None:
+                raise
 
     def cut(self) -> None:
         """Stop listening and reset every connection at once; running handlers go on without a client."""
