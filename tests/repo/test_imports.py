@@ -16,6 +16,10 @@ NOT_IMPORTED = {
     "httptools": "uvicorn takes it where it is installed",
     "h11": "comes with uvicorn; here for its floor",
 }
+TOGETHER = {
+    "opentelemetry": "opentelemetry-sdk",  # one name space, many distributions
+    "pydantic_core": "pydantic",  # pinned by it to the digit
+}
 
 
 def names(requirements: Iterable[str]) -> set[str]:
@@ -33,9 +37,7 @@ def imported(*folders: str) -> set[str]:
                 roots.add(node.module.split(".")[0])
     foreign = roots - set(PACKAGES) - sys.stdlib_module_names
     owners = packages_distributions()
-    return {normalised(owners[root][0]) for root in foreign if len(owners[root]) == 1} | {
-        "opentelemetry-sdk" for root in foreign if root == "opentelemetry"
-    }
+    return {TOGETHER.get(root) or normalised(owners[root][0]) for root in foreign}
 
 
 def test_product_code_imports_declared_packages_only() -> None:
