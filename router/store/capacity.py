@@ -136,6 +136,10 @@ class Capacity:
         """Ends a lease; `ended` is `yes`, or `unknown` for work that may run on (a ghost keeps the slot)."""
         await self._link.call("release", keys.pool(lease.pool), lease.id, ended)
 
+    async def forget(self, pool: str, lease_id: str) -> None:
+        """Ends a lease whose grant was never seen: nothing was sent, and a late grant of it is refused."""
+        await self._link.call("release", keys.pool(pool), lease_id, "yes")
+
     async def renew(self, pool: str, leases: Sequence[str]) -> set[str]:
         """Renews in chunks; returns the leases that are lost."""
         lost: set[str] = set()

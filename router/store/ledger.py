@@ -78,8 +78,14 @@ class Ledger:
 
     async def settle(self, hold: Hold, spent: int) -> None:
         """The hold becomes what was spent (micro-USD, 0 for nothing)."""
-        names = [keys.money(part) for part in ("intents", "running", "expiry", "accounts")]
-        await self._link.call("settle", [*names, keys.ledger(hold.day)], hold.attempt, spent)
+        await self._settle(hold.attempt, spent, hold.day)
+
+    async def forget(self, attempt: str) -> None:
+        """Drops a hold whose answer was never seen: nothing was sent, so nothing was spent."""
+        day = self._days()[0]
+        held_in = await self._settle(attempt, 0, day)
+        if held_in not in ("settled", "unknown"):
+            await self._settle(attempt, 0, held_in)
 
     async def cool(self, account: str, until: float) -> None:
         """Keeps every replica off an account until a moment of store time."""
@@ -107,6 +113,10 @@ class Ledger:
             )
             books[name] = DayBook(held, spent, attempts)
         return views, books, int(reply[1]) != 1
+
+    async def _settle(self, attempt: str, spent: int, day: str) -> str:
+        names = [keys.money(part) for part in ("intents", "running", "expiry", "accounts")]
+        return str(await self._link.call("settle", [*names, keys.ledger(day)], attempt, spent, day))
 
     def _days(self) -> tuple[str, str]:
         today = datetime.fromtimestamp(self._clock.now(), UTC).date()

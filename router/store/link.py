@@ -61,8 +61,8 @@ class Link:
             raise _translated(str(parts[0]), error) from error
 
     @asynccontextmanager
-    async def subscribed(self, *channels: str) -> AsyncIterator[AsyncIterator[str]]:
-        """Messages of some channels, until the connection breaks (`StoreDown`)."""
+    async def subscribed(self, *channels: str) -> AsyncIterator[AsyncIterator[tuple[str, str]]]:
+        """Messages of some channels as (channel, text), until the connection breaks (`StoreDown`)."""
         pubsub = self._redis.pubsub(ignore_subscribe_messages=True)
         try:
             try:
@@ -74,14 +74,14 @@ class Link:
             await pubsub.aclose()  # type: ignore[no-untyped-call]
 
 
-async def _messages(pubsub: Any) -> AsyncIterator[str]:
+async def _messages(pubsub: Any) -> AsyncIterator[tuple[str, str]]:
     while True:
         try:
             message = await pubsub.get_message(timeout=1.0)
         except (RedisError, OSError, TimeoutError) as gone:
             raise StoreDown("subscription") from gone
         if message is not None:
-            yield str(message["data"])
+            yield str(message["channel"]), str(message["data"])
 
 
 def _translated(name: str, error: RedisError) -> Exception:

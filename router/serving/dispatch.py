@@ -1,0 +1,75 @@
+"""Carries one ticket from admission to its answer: asks the policy, performs the step, asks again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from router.model.fleet import PoolView, Snapshot
+from router.model.rules import Rules
+from router.model.step import Step, Stop
+from router.model.ticket import Ticket
+from router.policy.forecast import Forecast
+from router.policy.step import next_step
+from router.serving.answer import Answer
+from router.serving.attempt import Spawn
+from router.serving.bells import Bells
+from router.serving.drain import Drain
+from router.serving.journey import Journey
+from router.serving.lookout import Lookout
+from router.serving.steps import Steps
+from router.store.clock import StoreClock
+from router.telemetry.events import Decided, Record
+
+NOTHING = Forecast()
+
+
+@dataclass(frozen=True, slots=True)
+class Dispatch:
+    """The loop around the policy; one for a replica."""
+
+    rules: Rules
+    clock: StoreClock
+    lookout: Lookout
+    bells: Bells
+    steps: Steps
+    drain: Drain
+    record: Record
+    give_back: Spawn
+
+    async def carry(self, ticket: Ticket, on_paid: Callable[[], None]) -> Answer:
+        """The ticket's answer. `on_paid` is called before the first money is committed.
+
+        Raises `StoreDown` if the store goes away before a slot or a hold was got. Cancelled or failing, it
+        gives back whatever the ticket holds or may hold.
+        """
+        with self.bells.hung(ticket.id) as bell:
+            journey = Journey(ticket, self.clock, bell, on_paid)
+            try:
+                while True:
+                    step = self._decide(journey)
+                    if isinstance(step, Stop):
+                        return await self._stop(journey, step)
+                    await self.steps.perform(journey, step)
+            except BaseException:
+                self.give_back(self.steps.depart(journey))
+                raise
+
+    def _decide(self, journey: Journey) -> Step:
+        snapshot, forecasts, now = self.lookout.snapshot, self.lookout.forecasts, self.clock.now()
+        if self.drain.last_call:
+            snapshot = _without_onprem(snapshot)
+            forecasts = dict.fromkeys(snapshot.pools, NOTHING)
+        step = next_step(journey.ticket, journey.history, snapshot, forecasts, self.rules, now)
+        self.record(Decided.of(journey.ticket, step, journey.history, snapshot, self.rules, now))
+        return step
+
+    async def _stop(self, journey: Journey, step: Stop) -> Answer:
+        await self.steps.leave(journey)
+        draining = self.drain.last_call and step.reason in ("no_capacity", "upstream_error")
+        return journey.stop(step, "draining" if draining else step.reason)
+
+
+def _without_onprem(snapshot: Snapshot) -> Snapshot:
+    """A replica about to end has no time to wait for a slot: what is queued spills, or is refused."""
+    return replace(snapshot, pools={name: PoolView(name, open=False) for name in snapshot.pools})
