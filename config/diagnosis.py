@@ -36,7 +36,14 @@ _NUMBERS = frozenset({"int_type", "int_parsing", "float_type", "float_parsing", 
 def diagnose(error: ValidationError, data: Any) -> list[Finding]:
     """One finding for each thing pydantic found in `data`."""
     details = error.errors(include_url=False, include_input=False)
-    return [_SPECIAL.get(detail["type"], _value)(detail, data) for detail in details]
+    found = [(detail["type"], _SPECIAL.get(detail["type"], _value)(detail, data)) for detail in details]
+    # A list whose only item is wrong counts as too short for pydantic: that is no second problem.
+    paths = [finding.path for _, finding in found]
+    return [
+        finding
+        for kind, finding in found
+        if kind != "too_short" or not any(_is_inside(path, finding.path) for path in paths)
+    ]
 
 
 def _unknown(detail: ErrorDetails, data: Any) -> Finding:
@@ -68,6 +75,11 @@ def _choice(detail: ErrorDetails, data: Any) -> Finding:
     return Finding(path, f"should be {expected}", did_you_mean(_at(data, path), options))
 
 
+def _too_short(detail: ErrorDetails, data: Any) -> Finding:
+    least = detail.get("ctx", {}).get("min_length", 1)
+    return Finding(without_tags(detail["loc"], data), f"should have at least {least} entry")
+
+
 def _value(detail: ErrorDetails, data: Any) -> Finding:
     path = without_tags(detail["loc"], data)
     kind, message = detail["type"], detail["msg"]
@@ -83,6 +95,10 @@ def _quotes(kind: str, value: Any) -> str:
     return ""
 
 
+def _is_inside(path: Path, around: Path) -> bool:
+    return len(path) > len(around) and path[: len(around)] == around
+
+
 def _at(data: Any, path: Path) -> Any:
     for part in path:
         data = inside(data, part)
@@ -92,6 +108,7 @@ def _at(data: Any, path: Path) -> Any:
 _SPECIAL: Mapping[str, Callable[[ErrorDetails, Any], Finding]] = {
     "extra_forbidden": _unknown,
     "missing": _missing,
+    "too_short": _too_short,
     "union_tag_not_found": _untagged,
     "union_tag_invalid": _wrong_tag,
     "literal_error": _choice,

@@ -68,7 +68,7 @@ def without_tags(location: tuple[str | int, ...], data: Any) -> Path:
         if skip:
             skip = False
             continue
-        if part == "[key]" and index == len(location) - 1 and spot is not None and not spot.blocks:
+        if part == "[key]" and index == len(location) - 1 and not _has(data, part):
             break
         path.append(part)
         spot = _step(spot, part, data) if spot is not None else None
@@ -84,6 +84,10 @@ def inside(data: Any, part: str | int) -> Any:
     if isinstance(data, list | tuple) and isinstance(part, int):
         return data[part] if part < len(data) else None
     return None
+
+
+def _has(data: Any, part: str) -> bool:
+    return isinstance(data, Mapping) and part in data
 
 
 def _step(spot: Spot, part: str | int, data: Any) -> Spot | None:
