@@ -72,6 +72,9 @@ class Http:
 
     async def send(self, request: Request) -> Reply | Failed:
         """Send `request` once, read the whole reply. A 3xx is a `Failed`; any other status is a `Reply`."""
+        url = _parsed(request.url)
+        if url is None:
+            return Failed(Fault.NOT_SENT, "bad_url")
         passage = Passage(request.body is not None, request.send_by, self._clock)
         connect_s = min(self._limits.connect_s, passage.remaining(), request.budget_s)
         if connect_s <= 0:  # aiohttp reads a timeout of 0 as "none"
@@ -79,14 +82,16 @@ class Http:
         budget = asyncio.timeout(request.budget_s)
         try:
             async with budget:
-                return await self._exchange(request, passage, connect_s)
+                return await self._exchange(request, url, passage, connect_s)
         except (aiohttp.ClientError, OSError) as error:
             return passage.failed(error, expired=budget.expired())
 
-    async def _exchange(self, request: Request, passage: Passage, connect_s: float) -> Reply | Failed:
+    async def _exchange(
+        self, request: Request, url: URL, passage: Passage, connect_s: float
+    ) -> Reply | Failed:
         async with self._session.request(
             request.method,
-            URL(request.url, encoded=True),
+            url,
             headers=request.headers,
             data=request.body,
             allow_redirects=False,
@@ -115,6 +120,15 @@ class Http:
                     return None
                 chunks.append(chunk)
         return b"".join(chunks)
+
+
+def _parsed(text: str) -> URL | None:
+    """The URL as it stands, not quoted anew (it may be signed), if it names a host."""
+    try:
+        url = URL(text, encoded=True)
+        return url if url.host and url.port else None  # its parts are parsed, and refused, only when read
+    except ValueError:
+        return None
 
 
 @asynccontextmanager
