@@ -41,7 +41,13 @@ class Host:
         listener = socket.create_server((LOOPBACK, self.port), backlog=512)
         self.port = listener.getsockname()[1]
         config = uvicorn.Config(
-            self._serve, http="httptools", lifespan="off", ws="none", log_config=None, access_log=False
+            self._serve,
+            interface="asgi3",
+            http="httptools",
+            lifespan="off",
+            ws="none",
+            log_config=None,
+            access_log=False,
         )
         config.load()
         server = uvicorn.Server(config)
