@@ -43,46 +43,48 @@ def explain(key: str, loaded: Loaded | None) -> Explanation | Unknown:
     path = read(key)
     if path is None:
         return Unknown(key, "write it as in `pools.fal.models.krea-2-turbo.prices[0]`")
-    data = shown(loaded) if loaded else {}
+    data = shown(loaded) if loaded else None
     for depth in range(1, len(path) + 1):
-        if locate(path[:depth], data) is None:
-            around = locate(path[: depth - 1], data)
-            known = around.keys if around else ()
+        if not _exists(path[:depth], data):
+            known = _known(path[: depth - 1], data)
             return Unknown(key, did_you_mean(path[depth - 1], known) or _listed(known))
     spot = locate(path, data)
     assert spot is not None
-    value, present = _value(path, data)
-    if loaded and not present:
-        return Unknown(
-            key, did_you_mean(path[-1], _names(path[:-1], data)) or _listed(_names(path[:-1], data))
-        )
+    value = _member(path, data)
     source, line = _source(path, loaded)
     return Explanation(
         path=written(path),
         doc=_doc(spot),
         type=_type(spot),
         default=_default(spot),
-        value=json.dumps(value, ensure_ascii=False) if present else "",
+        value=json.dumps(value, ensure_ascii=False) if loaded else "",
         source=source,
         line=line,
         keys=spot.keys,
     )
 
 
-def _value(path: Path, data: Any) -> tuple[Any, bool]:
-    holder = data
-    for part in path[:-1]:
-        holder = inside(holder, part)
-    last = path[-1]
-    if isinstance(holder, dict):
-        return holder.get(last), last in holder
-    return inside(holder, last), isinstance(holder, list) and isinstance(last, int) and last < len(holder)
+def _exists(path: Path, data: Any) -> bool:
+    if locate(path, data) is None:
+        return False
+    if data is None:
+        return True
+    holder, last = _member(path[:-1], data), path[-1]
+    if isinstance(last, int):
+        return isinstance(holder, list) and last < len(holder)
+    return isinstance(holder, dict) and last in holder
 
 
-def _names(path: Path, data: Any) -> tuple[str, ...]:
+def _known(path: Path, data: Any) -> tuple[str, ...]:
+    spot = locate(path, data)
+    names = _member(path, data)
+    return (spot.keys if spot else ()) or (tuple(names) if isinstance(names, dict) else ())
+
+
+def _member(path: Path, data: Any) -> Any:
     for part in path:
         data = inside(data, part)
-    return tuple(data) if isinstance(data, dict) else ()
+    return data
 
 
 def _source(path: Path, loaded: Loaded | None) -> tuple[Origin, int]:

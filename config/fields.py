@@ -15,7 +15,7 @@ Size = Annotated[str, Field(pattern=r"^[1-9][0-9]{1,4}x[1-9][0-9]{1,4}$")]
 Seconds = Annotated[float, Field(ge=0, le=86_400)]
 Period = Annotated[float, Field(gt=0, le=86_400)]
 Dollars = Annotated[Decimal, Field(ge=0, le=1_000_000, decimal_places=6)]
-Url = Annotated[str, Field(pattern=r"^https?://[^\s?#]+$")]
+Url = Annotated[str, Field(pattern=r"^https?://[^\s?#@]+$")]
 
 
 class Strict(BaseModel):

@@ -14,7 +14,9 @@ from difflib import get_close_matches
 Path = tuple[str | int, ...]
 
 _PLAIN = re.compile(r"[^.\[\]\"\s]+")
-_PART = re.compile(r"(?:^|\.)(?:\"(?P<quoted>[^\"]*)\"|(?P<plain>[^.\[\]\"\s]+))|\[(?P<index>\d{1,6})\]")
+_PART = re.compile(
+    r"(?:^|(?<=.)\.)(?:\"(?P<quoted>[^\"]*)\"|(?P<plain>[^.\[\]\"\s]+))|\[(?P<index>\d{1,6})\]"
+)
 _LONGEST_NAME = 100
 
 
