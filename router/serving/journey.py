@@ -116,9 +116,7 @@ class Journey:
         )
 
 
-def _tried(
-    outcome: Outcome, pool: str, worker: str, route: str, why: str, made: int, at: float
-) -> Tried:
+def _tried(outcome: Outcome, pool: str, worker: str, route: str, why: str, made: int, at: float) -> Tried:
     paid = route == "external"
     if isinstance(outcome, Failed):
         return Tried(

@@ -143,9 +143,7 @@ class Steps:
             span.ended(outcome)
         self._ended(journey, outcome, (lease.pool, lease.worker, "onprem", reason), started, 0)
 
-    async def _run_external(
-        self, journey: Journey, hold: Hold, placement: External, reason: str
-    ) -> None:
+    async def _run_external(self, journey: Journey, hold: Hold, placement: External, reason: str) -> None:
         journey.pay()
         started = journey.start_running()
         self.record(events.Spilled(placement.pool, journey.ticket.generation.model, reason))

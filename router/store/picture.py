@@ -38,13 +38,14 @@ class LeaseRecord:
 
 @dataclass(frozen=True, slots=True)
 class PoolPicture:
-    """One pool, for the policy (`view`) and for people (the rest)."""
+    """One pool, for the policy (`view`) and for people (the rest). `blocks`: every node's claims, by id."""
 
     view: PoolView
     revision: int
     leases: tuple[LeaseRecord, ...]
     closing: Mapping[str, ClosingNode]
     flagged: frozenset[str]
+    blocks: Mapping[str, frozenset[str]]
     stuck: str
 
 
@@ -60,7 +61,8 @@ async def take_picture(link: Link, clock: StoreClock, pool: str) -> PoolPicture:
     view = PoolView(pool, reply[2] != "1", workers, tuple(queue), int(reply[7]))
     closing = {name: closing_node(node) for name, node in nodes.items() if node.get("claims")}
     flagged = frozenset(name for name, node in nodes.items() if node.get("flag"))
-    return PoolPicture(view, int(reply[1]), leases, closing, flagged, str(reply[8]))
+    blocks = {name: frozenset(node.get("claims") or ()) for name, node in nodes.items()}
+    return PoolPicture(view, int(reply[1]), leases, closing, flagged, blocks, str(reply[8]))
 
 
 def _workers(
