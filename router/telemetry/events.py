@@ -148,6 +148,7 @@ class Answered:
     queued_s: float
     attempts: int
     images: int
+    request_class: str = ""
     code: str = "done"
 
 

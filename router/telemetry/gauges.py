@@ -106,26 +106,26 @@ def _gauge(
 
 
 GAUGES = (
-    _gauge("requests.in_flight", "", "Tickets this replica carries.", _one(lambda now, _: now.in_flight)),
+    _gauge("requests.in_flight", "1", "Tickets this replica carries.", _one(lambda now, _: now.in_flight)),
     _gauge(
         "queue.length",
-        "",
+        "1",
         "Tickets waiting, over all replicas.",
         _counted("pool", lambda now: {name: pool.waiting for name, pool in now.pools.items()}),
         "pool",
     ),
-    _gauge("slots", "", "Slots by what holds them.", _slots, "pool", "state"),
-    _gauge("workers", "", "Workers by what the probes found.", _workers, "pool", "state"),
+    _gauge("slots", "1", "Slots by what holds them.", _slots, "pool", "state"),
+    _gauge("workers", "1", "Workers by what the probes found.", _workers, "pool", "state"),
     _gauge(
         "account.in_flight",
-        "",
+        "1",
         "Paid attempts in flight, over all replicas.",
         _per_account(lambda account: account.in_flight),
         "account",
     ),
     _gauge(
         "account.concurrency",
-        "",
+        "1",
         "Paid attempts an account runs at once at most.",
         _per_account(lambda account: account.concurrency),
         "account",
@@ -146,27 +146,27 @@ GAUGES = (
     ),
     _gauge(
         "account.cooling",
-        "",
+        "1",
         "1 while an account is left alone because it asked for it.",
         _per_account(lambda account: int(account.cooling)),
         "account",
     ),
-    _gauge("claims", "", "Claims that have not ended.", _counted("phase", lambda now: now.claims), "phase"),
+    _gauge("claims", "1", "Claims that have not ended.", _counted("phase", lambda now: now.claims), "phase"),
     _gauge(
         "claims.overdue",
-        "",
+        "1",
         "Claims past their expiry; they stay until released.",
         _one(lambda now, _: now.claims_overdue),
     ),
     _gauge(
         "claims.alarmed",
-        "",
+        "1",
         "Claims whose nodes do not clear: somebody has to look.",
         _one(lambda now, _: now.claims_alarmed),
     ),
-    _gauge("flags", "", "Operators' switches that stand.", _counted("kind", lambda now: now.flags), "kind"),
+    _gauge("flags", "1", "Operators' switches that stand.", _counted("kind", lambda now: now.flags), "kind"),
     _gauge(
-        "leader", "", "1 on the replica that runs the control loops.", _one(lambda now, _: int(now.leads))
+        "leader", "1", "1 on the replica that runs the control loops.", _one(lambda now, _: int(now.leads))
     ),
     _gauge(
         "snapshot.age",

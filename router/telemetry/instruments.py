@@ -105,7 +105,7 @@ class Instruments:
 
     def _answered(self, event: e.Answered) -> None:
         self._answers.add(1, event.tenant, event.model, event.route, str(event.status))
-        self._request_time.add(event.seconds, event.model, event.route)
+        self._request_time.add(event.seconds, event.model, event.request_class, event.route)
         self._queue_time.add(event.queued_s, event.model, event.route)
         if event.images:
             self._delivered.add(event.images, event.tenant, event.model, event.route)
@@ -116,7 +116,7 @@ class Instruments:
         counter, distribution = self._counter, self._distribution
         self._answers = counter(
             "requests",
-            "",
+            "1",
             "Tickets answered, by the HTTP status of the answer.",
             "tenant",
             "model",
@@ -124,19 +124,19 @@ class Instruments:
             "status",
         )
         self._admitted = counter(
-            "requests.admitted", "", "Requests that became a ticket.", "tenant", "model", "class"
+            "requests.admitted", "1", "Requests that became a ticket.", "tenant", "model", "class"
         )
         self._refused = counter(
-            "requests.refused", "", "Requests answered before they became a ticket.", "tenant", "code"
+            "requests.refused", "1", "Requests answered before they became a ticket.", "tenant", "code"
         )
         self._unanswered = counter(
-            "requests.failed", "", "Tickets that ended without all their images.", "tenant", "code"
+            "requests.failed", "1", "Tickets that ended without all their images.", "tenant", "code"
         )
         self._delivered = counter(
-            "images.delivered", "", "Images given to clients.", "tenant", "model", "route"
+            "images.delivered", "1", "Images given to clients.", "tenant", "model", "route"
         )
         self._request_time = distribution(
-            "request.duration", "s", "From arrival to answer.", LATENCY_S, "model", "route"
+            "request.duration", "s", "From arrival to answer.", LATENCY_S, "model", "class", "route"
         )
         self._queue_time = distribution(
             "request.queue.duration",
@@ -146,27 +146,27 @@ class Instruments:
             "model",
             "route",
         )
-        self._decisions = counter("decisions", "", "Steps the policy asked for.", "step", "reason")
+        self._decisions = counter("decisions", "1", "Steps the policy asked for.", "step", "reason")
 
     def _capacity(self) -> None:
         counter, distribution = self._counter, self._distribution
-        self._queued = counter("queue.entries", "", "Places taken in a pool's queue.", "pool")
+        self._queued = counter("queue.entries", "1", "Places taken in a pool's queue.", "pool")
         self._leases = counter(
-            "leases", "", "Slots got, free at once or offered in the queue.", "pool", "how"
+            "leases", "1", "Slots got, free at once or offered in the queue.", "pool", "how"
         )
         self._denials = counter(
-            "denials", "", "Slots and holds refused: lost races and limits.", "pool", "why"
+            "denials", "1", "Slots and holds refused: lost races and limits.", "pool", "why"
         )
         self._slot_wait = distribution(
             "slot.wait.duration", "s", "From asking for a slot to having one.", WAIT_S, "pool"
         )
-        self._ghosts = counter("ghosts.ended", "", "Abandoned work that is known to be over.", "pool")
+        self._ghosts = counter("ghosts.ended", "1", "Abandoned work that is known to be over.", "pool")
 
     def _attempts(self) -> None:
         counter, distribution = self._counter, self._distribution
         self._attempts_made = counter(
             "attempts",
-            "",
+            "1",
             "Calls to back ends that are over, by fault (none: images were made).",
             "pool",
             "place",
@@ -181,14 +181,14 @@ class Instruments:
             "pool",
             "model",
         )
-        self._failures = counter("attempt.failures", "", "Failed attempts, by their code.", "pool", "code")
+        self._failures = counter("attempt.failures", "1", "Failed attempts, by their code.", "pool", "code")
         self._worker_failures = counter(
-            "worker.failures", "", "Failed attempts of one on-prem worker.", "pool", "worker"
+            "worker.failures", "1", "Failed attempts of one on-prem worker.", "pool", "worker"
         )
-        self._cuts = counter("attempts.cut", "", "Attempts ended because their node was claimed.", "pool")
-        self._images = counter("images.made", "", "Images back ends made.", "pool", "model")
+        self._cuts = counter("attempts.cut", "1", "Attempts ended because their node was claimed.", "pool")
+        self._images = counter("images.made", "1", "Images back ends made.", "pool", "model")
         self._spills = counter(
-            "spills", "", "Tickets placed on an external pool, by reason.", "pool", "model", "reason"
+            "spills", "1", "Tickets placed on an external pool, by reason.", "pool", "model", "reason"
         )
         self._cost_held = counter("cost.held", "usd", "Money set aside before paid attempts.", "account")
         self._cost = counter(
@@ -197,14 +197,14 @@ class Instruments:
 
     def _control(self) -> None:
         counter, distribution = self._counter, self._distribution
-        self._claim_moves = counter("claim.moves", "", "Phases that claims entered.", "phase")
+        self._claim_moves = counter("claim.moves", "1", "Phases that claims entered.", "phase")
         self._claim_phase = distribution(
             "claim.phase.duration", "s", "Time a claim was in the phase before this one.", LATENCY_S, "phase"
         )
-        self._flag_moves = counter("flag.moves", "", "Operators' switches set and taken away.", "kind", "to")
-        self._worker_moves = counter("worker.moves", "", "Workers ejected and taken back.", "pool", "to")
-        self._leadership = counter("leadership.moves", "", "Leaderships this replica took and lost.", "to")
-        self._store_losses = counter("store.losses", "", "Calls to the store that failed.")
+        self._flag_moves = counter("flag.moves", "1", "Operators' switches set and taken away.", "kind", "to")
+        self._worker_moves = counter("worker.moves", "1", "Workers ejected and taken back.", "pool", "state")
+        self._leadership = counter("leadership.moves", "1", "Leaderships this replica took and lost.", "to")
+        self._store_losses = counter("store.losses", "1", "Calls to the store that failed.")
         self._loop_lag = counter("loop.lag", "s", "Time by which the event loop was late.")
 
     def _counter(self, name: str, unit: str, help: str, *labels: str) -> Counter:

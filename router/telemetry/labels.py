@@ -80,7 +80,8 @@ class Labels:
             "place": frozenset({"onprem", "external"}),
             "step": frozenset({"try", "wait", "stop"}),
             "kind": frozenset(FLAG_KINDS),
-            "to": frozenset({"on", "off", "up", "down"}),
+            "to": frozenset({"on", "off"}),
+            "state": frozenset({"up", "down"}),
             "how": frozenset({"free", "offered"}),
         }
         object.__setattr__(self, "_known", known)

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -86,7 +86,7 @@ def open_telemetry(
     resource = Resource.create(
         {
             "service.name": service_name,
-            "service.version": version("spillover"),
+            "service.version": _version(),
             "service.instance.id": replica,
         }
     )
@@ -247,6 +247,13 @@ def _otlp(signal: str) -> bool:
         return False
     names = ("OTEL_EXPORTER_OTLP_ENDPOINT", f"OTEL_EXPORTER_OTLP_{signal}_ENDPOINT")
     return any(os.environ.get(name) for name in names)
+
+
+def _version() -> str:
+    try:
+        return version("spillover")
+    except PackageNotFoundError:  # run from a source tree
+        return "0"
 
 
 def _end(endings: list[Callable[[], None]]) -> None:
