@@ -121,7 +121,7 @@ class Capacity:
                 return Refused(str(reply[1]))
 
     async def accept(self, pool: str, ticket: str) -> Lease | Standing | None:
-        """Takes the slot that was offered; `Standing` if the offer lapsed and the place stands; `None` if gone."""
+        """Takes the slot that was offered; `Standing` if only the place stands; `None` if there is none."""
         asked = self._clock.monotonic()
         reply = await self._link.call("accept", keys.pool(pool), self._replica, ticket)
         if reply[0] == "waiting":
@@ -129,7 +129,10 @@ class Capacity:
         return self._lease(pool, str(reply[1]), reply[2:], asked) if reply[0] == "leased" else None
 
     async def leave_if_unoffered(self, pool: str, ticket: str) -> str:
-        """`left` (and only that permits to go elsewhere), `offered`, or `gone`. Repeat it if the reply is lost."""
+        """`left` (and only that permits to go elsewhere), `offered`, or `gone`.
+
+        Repeat it if the reply is lost.
+        """
         return str((await self._link.call("leave", keys.pool(pool), ticket))[0])
 
     async def release(self, lease: Lease, ended: str) -> None:

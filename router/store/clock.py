@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 
 class StoreClock:
-    """Seconds since the epoch by the server's clock. `heard` is told each server time that comes with a reply."""
+    """Seconds since the epoch by the server's clock. `heard` is told the times that come with replies."""
 
     def __init__(self, monotonic: Callable[[], float], wall: Callable[[], float]) -> None:
         self._monotonic = monotonic

@@ -1,4 +1,4 @@
-"""`redis: embedded`: a real Valkey server of our own on loopback, for one machine. Production never uses it."""
+"""`redis: embedded`: a real Valkey server of our own on loopback, for one machine, never in production."""
 
 from __future__ import annotations
 

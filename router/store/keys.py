@@ -3,32 +3,32 @@
 A pool's keys share one hash tag, so that its scripts run on one node of a cluster; so do all of money's,
 and all of control's. The order of `POOL` is the order of `KEYS` in every pool script.
 
-| key                         | type   | holds                                    | bound                              |
-|-----------------------------|--------|------------------------------------------|------------------------------------|
-| {pool}:meta                 | hash   | schema, timing, fence, revision, closed  | fixed fields                       |
-| {pool}:workers              | hash   | worker -> record                         | the workers of the config          |
-| {pool}:nodes                | hash   | node -> flag, claims, epoch, workers     | the nodes of the config            |
-| {pool}:leases               | hash   | lease -> record                          | slots                              |
-| {pool}:expiry               | zset   | lease by the ms its state ends           | slots                              |
-| {pool}:slots                | zset   | worker NUL lease, by bytes               | slots                              |
-| {pool}:free                 | zset   | lane NUL worker, by bytes                | workers x their lanes (32 at most) |
-| {pool}:queue                | zset   | lane NUL rank : need : ticket, by bytes  | waiting requests                   |
-| {pool}:tickets              | hash   | ticket -> lane, rank, state, lease       | waiting and offered requests       |
-| {pool}:offers               | zset   | replica NUL lease, by bytes              | slots                              |
-| {pool}:parked               | zset   | replica NUL ticket of a silent replica   | trimmed past their deadline        |
-| {pool}:replicas             | zset   | replica by its last heartbeat            | trimmed after an hour              |
-| {pool}:tombs                | zset   | ended lease, left ticket, by expiry      | one lease time of traffic          |
-| {pool}:wake                 | channel| replica and ticket of an offer           | a hint only                        |
-| {money}:intents             | hash   | attempt -> account, price, day           | paid attempts in flight            |
-| {money}:running             | zset   | account NUL attempt, by bytes            | paid attempts in flight            |
-| {money}:expiry              | zset   | attempt by the ms it is over             | paid attempts in flight            |
-| {money}:accounts            | hash   | switches and cooldowns of accounts       | accounts of the config             |
-| {money}:day:YYYY-MM-DD      | hash   | held, spent, attempts per account        | TTL 40 days                        |
-| {ctl}:claims                | hash   | claim -> record                          | active claims and the last 200     |
-| {ctl}:flags                 | hash   | kind/name -> record                      | things of the config               |
-| {ctl}:audit                 | stream | one line a change                        | MAXLEN ~ 10,000                    |
-| {ctl}:meta                  | hash   | revision                                 | fixed fields                       |
-| {ctl}:leader                | string | the replica that runs the control loops  | TTL of the leader's lease          |
+| key                    | type    | holds                                    | bound                       |
+|------------------------|---------|------------------------------------------|-----------------------------|
+| {pool}:meta            | hash    | schema, timing, fence, revision, closed  | fixed fields                |
+| {pool}:workers         | hash    | worker -> record                         | the workers of the config   |
+| {pool}:nodes           | hash    | node -> flag, claims, epoch, workers     | the nodes of the config     |
+| {pool}:leases          | hash    | lease -> record                          | slots                       |
+| {pool}:expiry          | zset    | lease by the ms its state ends           | slots                       |
+| {pool}:slots           | zset    | worker NUL lease, by bytes               | slots                       |
+| {pool}:free            | zset    | lane NUL worker, by bytes                | workers x lanes (32)        |
+| {pool}:queue           | zset    | lane NUL rank : need : ticket, by bytes  | waiting requests            |
+| {pool}:tickets         | hash    | ticket -> lane, rank, state, lease       | waiting, offered, taken up  |
+| {pool}:offers          | zset    | replica NUL lease, by bytes              | slots                       |
+| {pool}:parked          | zset    | replica NUL ticket nobody listens for    | trimmed past the deadline   |
+| {pool}:replicas        | zset    | replica by its last heartbeat            | trimmed after an hour       |
+| {pool}:tombs           | zset    | ended lease, left ticket, by expiry      | a lease time of traffic     |
+| {pool}:wake            | channel | replica and ticket of an offer           | a hint only                 |
+| {money}:intents        | hash    | attempt -> account, price, day           | paid attempts in flight     |
+| {money}:running        | zset    | account NUL attempt, by bytes            | paid attempts in flight     |
+| {money}:expiry         | zset    | attempt by the ms it is over; ended ones | in flight, a minute's ended |
+| {money}:accounts       | hash    | switches and cooldowns of accounts       | accounts of the config      |
+| {money}:day:YYYY-MM-DD | hash    | held, spent, attempts per account        | TTL 40 days                 |
+| {ctl}:claims           | hash    | claim -> record                          | active and the last 200     |
+| {ctl}:flags            | hash    | kind/name -> record                      | things of the config        |
+| {ctl}:audit            | stream  | one line a change                        | MAXLEN ~ 10,000             |
+| {ctl}:meta             | hash    | revision                                 | fixed fields                |
+| {ctl}:leader           | string  | the replica with the control loops       | TTL of its lease            |
 """
 
 from __future__ import annotations

@@ -33,7 +33,8 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class NotHeld:
-    """The hold was refused: `cooling`, `at_capacity`, `over_budget`, `account_off` or `overflow_off`."""
+    """The hold was refused: `cooling`, `at_capacity`, `over_budget`, `account_off`, `overflow_off`
+    or `ended` (the attempt is over: this was a late call)."""
 
     why: str
 
@@ -82,10 +83,7 @@ class Ledger:
 
     async def forget(self, attempt: str) -> None:
         """Drops a hold whose answer was never seen: nothing was sent, so nothing was spent."""
-        day = self._days()[0]
-        held_in = await self._settle(attempt, 0, day)
-        if held_in not in ("settled", "unknown"):
-            await self._settle(attempt, 0, held_in)
+        await self._settle(attempt, 0, self._days()[0])
 
     async def cool(self, account: str, until: float) -> None:
         """Keeps every replica off an account until a moment of store time."""
@@ -114,9 +112,11 @@ class Ledger:
             books[name] = DayBook(held, spent, attempts)
         return views, books, int(reply[1]) != 1
 
-    async def _settle(self, attempt: str, spent: int, day: str) -> str:
+    async def _settle(self, attempt: str, spent: int, day: str) -> None:
         names = [keys.money(part) for part in ("intents", "running", "expiry", "accounts")]
-        return str(await self._link.call("settle", [*names, keys.ledger(day)], attempt, spent, day))
+        reply = await self._link.call("settle", [*names, keys.ledger(day)], attempt, spent, day)
+        if reply not in ("settled", "unknown"):  # it was held on another day, and that ledger is asked for
+            await self._link.call("settle", [*names, keys.ledger(str(reply))], attempt, spent, reply)
 
     def _days(self) -> tuple[str, str]:
         today = datetime.fromtimestamp(self._clock.now(), UTC).date()

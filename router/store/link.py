@@ -1,7 +1,8 @@
 """The one connection to Redis: bounded calls, no retries, and one kind of failure.
 
-redis-py's defaults retry ten times and wait for seconds; on a request's path that turns a frozen server into
-minutes, and a retried write into two. Here a call is made once, within `call_timeout_s`, or it is `StoreDown`.
+redis-py's defaults retry ten times and wait for seconds; on a request's path that turns a frozen server
+into minutes, and a retried write into two. Here a call is made once, within `call_timeout_s`, or it is
+`StoreDown`.
 """
 
 from __future__ import annotations
@@ -15,13 +16,19 @@ from redis.asyncio import Redis
 from redis.asyncio.connection import BlockingConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
-from redis.exceptions import NoScriptError, RedisError
+from redis.exceptions import AuthenticationError, AuthorizationError, NoScriptError, RedisError
+from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import TimeoutError as NoReply
 
 from router.store.scripts import Script, load
 
 
 class StoreDown(Exception):
     """The store did not answer in time or not at all. What was asked may have happened or not."""
+
+
+class StoreCold(StoreDown):
+    """The pool was never opened in this store: the server has lost its data, or is another one."""
 
 
 class StoreRefused(Exception):
@@ -66,7 +73,8 @@ class Link:
         pubsub = self._redis.pubsub(ignore_subscribe_messages=True)
         try:
             try:
-                await pubsub.subscribe(*channels)
+                async with asyncio.timeout(self._timeout_s):
+                    await pubsub.subscribe(*channels)
             except (RedisError, OSError, TimeoutError) as gone:
                 raise StoreDown("subscribe") from gone
             yield _messages(pubsub)
@@ -84,10 +92,17 @@ async def _messages(pubsub: Any) -> AsyncIterator[tuple[str, str]]:
             yield str(message["channel"]), str(message["data"])
 
 
+AWAY = frozenset("LOADING READONLY MASTERDOWN CLUSTERDOWN TRYAGAIN NOREPLICAS OOM BUSY UNKILLABLE".split())
+"""Error codes of a server that cannot serve now, and may soon."""
+
+
 def _translated(name: str, error: RedisError) -> Exception:
     text = str(error)
-    down = ("ConnectionError", "TimeoutError", "BusyLoadingError", "MaxConnectionsError")
-    if type(error).__name__ in down or text.startswith(("LOADING", "READONLY", "MASTERDOWN", "OOM", "BUSY")):
+    code = error.status_code or text.partition(" ")[0]
+    if code == "NOPOOL":
+        return StoreCold(f"{name}: {text}")
+    locked_out = isinstance(error, AuthenticationError | AuthorizationError)
+    if code in AWAY or (isinstance(error, NoConnection | NoReply) and not locked_out):
         return StoreDown(f"{name}: {type(error).__name__}")
     return StoreRefused(f"{name}: {text[:200]}")
 

@@ -1,6 +1,7 @@
 """Lua as source: one operation a file in `lua/`, put together with the parts it names in its `use:` line.
 
 Every script starts with `#!lua`, so that the server refuses keys of another slot instead of working by luck.
+Those that give something back are flagged `allow-oom`: a full server must still hear of what has ended.
 """
 
 from __future__ import annotations
@@ -33,16 +34,17 @@ def load() -> Mapping[str, Script]:
 
 def _assemble(name: str, sources: Mapping[str, str]) -> Script:
     parts = []
-    for part in _used(sources[name]):
+    for part in _named("use", sources[name]):
         if f"_{part}" not in sources:
             raise FileNotFoundError(f"lua/{name}.lua uses lua/_{part}.lua, which does not exist")
         parts.append(sources[f"_{part}"])
-    text = "#!lua\n" + "\n".join([*parts, sources[name]])
+    flags = "".join(f" flags={flag}" for flag in _named("flags", sources[name]))
+    text = f"#!lua{flags}\n" + "\n".join([*parts, sources[name]])
     return Script(name, text, hashlib.sha1(text.encode(), usedforsecurity=False).hexdigest())
 
 
-def _used(source: str) -> list[str]:
+def _named(what: str, source: str) -> list[str]:
     for line in source.splitlines():
-        if line.startswith("-- use:"):
-            return line.removeprefix("-- use:").split()
+        if line.startswith(f"-- {what}:"):
+            return line.removeprefix(f"-- {what}:").split()
     return []

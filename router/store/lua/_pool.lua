@@ -4,7 +4,8 @@ local META, WORKERS, NODES, LEASES, EXPIRY = KEYS[1], KEYS[2], KEYS[3], KEYS[4],
 local SLOTS, FREE, QUEUE, TICKETS, OFFERS = KEYS[6], KEYS[7], KEYS[8], KEYS[9], KEYS[10]
 local PARKED, REPLICAS, TOMBS = KEYS[11], KEYS[12], KEYS[13]
 
-local rules = redis.call('HMGET', META, 'lease_ms', 'offer_ms', 'silent_ms', 'freeze_ms', 'last', 'no_reap_before')
+local rules = redis.call('HMGET', META,
+  'lease_ms', 'offer_ms', 'silent_ms', 'freeze_ms', 'last', 'no_reap_before')
 local LEASE_MS, OFFER_MS = tonumber(rules[1]), tonumber(rules[2])
 local SILENT_MS, FREEZE_MS = tonumber(rules[3]), tonumber(rules[4])
 if not LEASE_MS then return redis.error_reply('NOPOOL this pool was never opened in this store') end

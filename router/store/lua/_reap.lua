@@ -12,7 +12,7 @@ local function reap()
       withdraw(id, lease)
       fill(lease.worker)
     elseif lease.state == 'leased' then haunt(id, lease)
-    elseif closes_at(record(NODES, lease.node)) then
+    elseif claimed(record(NODES, lease.node)) then
       redis.call('ZADD', EXPIRY, NOW + LEASE_MS, id)
       redis.call('HSET', META, 'stuck_ghost', lease.worker)
     else

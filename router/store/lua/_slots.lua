@@ -1,5 +1,7 @@
 -- Part: which workers have a free slot. Capacity is the set of leases under a worker, never a counter.
 
+local function claimed(node) return node and next(node.claims or {}) ~= nil end
+
 -- When does this node stop taking work, in ms? Nil: never. A flag closes at once.
 local function closes_at(node)
   if not node then return nil end
@@ -13,13 +15,6 @@ end
 
 local function has_room(id, worker)
   return worker.up == 1 and worker.drain ~= 1 and count(SLOTS, id) < worker.slots
-end
-
--- May work of `need` ms start on this worker now?
-local function admits(id, worker, need)
-  if not has_room(id, worker) then return false end
-  local closing = closes_at(record(NODES, worker.node))
-  return not closing or NOW + need <= closing
 end
 
 local function unlist(id, worker)

@@ -3,26 +3,35 @@
 -- KEYS  intents, running, expiry, accounts, day ledger, the day before's ledger
 -- ARGV  account, attempt, price, budget, concurrency, day, expires_ms, ticket
 -- reply 'held' | 'account_off' | 'overflow_off' | 'cooling' | 'at_capacity' | 'over_budget'
+--       | 'ended' (it was settled or forgotten: this call is a late one)
 -- invariant  held + spent of an account and day never exceeds its budget; running never exceeds concurrency
-local INTENTS, RUNNING, EXPIRY, ACCOUNTS, DAY, DAY_BEFORE = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local INTENTS, RUNNING, EXPIRY, ACCOUNTS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local DAY, DAY_BEFORE = KEYS[5], KEYS[6]
 local account, attempt, price = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 
+-- An intent of neither ledger is older than both: it counts against today.
+local function overdue(id, intent)
+  local day = string.sub(DAY_BEFORE, -10) == intent.day and DAY_BEFORE or DAY
+  if string.sub(day, -10) == intent.day then
+    redis.call('HINCRBY', day, intent.account .. '|held', 0 - intent.price)
+  end
+  redis.call('HINCRBY', day, intent.account .. '|spent', intent.price)
+  redis.call('HINCRBY', day, intent.account .. '|attempts', 1)
+  redis.call('EXPIRE', day, 3456000)
+  redis.call('ZREM', RUNNING, intent.account .. '\0' .. id)
+  redis.call('HDEL', INTENTS, id)
+end
+
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', EXPIRY, '-inf', now, 'LIMIT', 0, 16)) do
   local text = redis.call('HGET', INTENTS, id)
-  if text then
-    local intent = cjson.decode(text)
-    local ledger = intent.day == ARGV[6] and DAY or DAY_BEFORE
-    redis.call('HINCRBY', ledger, intent.account .. '|held', -intent.price)
-    redis.call('HINCRBY', ledger, intent.account .. '|spent', intent.price)
-    redis.call('ZREM', RUNNING, intent.account .. '\0' .. id)
-    redis.call('HDEL', INTENTS, id)
-  end
+  if text then overdue(id, cjson.decode(text)) end
   redis.call('ZREM', EXPIRY, id)
 end
 
 if redis.call('HEXISTS', INTENTS, attempt) == 1 then return 'held' end
+if redis.call('ZSCORE', EXPIRY, 'ended:' .. attempt) then return 'ended' end
 if redis.call('HGET', ACCOUNTS, 'overflow|off') == '1' then return 'overflow_off' end
 if redis.call('HGET', ACCOUNTS, account .. '|off') == '1' then return 'account_off' end
 if tonumber(redis.call('HGET', ACCOUNTS, account .. '|cooling') or 0) > now then return 'cooling' end

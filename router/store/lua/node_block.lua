@@ -1,31 +1,22 @@
--- Puts one claim on nodes of this pool: from `closes_ms` on nothing starts there, and offers are revoked
--- once that has come; work that would end later does not start even now. Idempotent by claim id.
--- use: pool slots queue leases fill reap
+-- Puts one claim on nodes of this pool: from `closes_ms` on nothing starts there, and work that would end
+-- later does not start even now. Offers of such work are taken back. Idempotent by claim id and its times.
+-- use: pool slots queue leases fill offers nodes
 -- ARGV  claim, closes_ms, cut_ms, node ...
 -- reply {epoch of each node}
+-- invariant  a claim that is already there as it should be raises no epoch and no revision
 local claim, closes, cut = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local epochs = {}
+local names, epochs, changed = {}, {}, false
 for i = 4, #ARGV do
   local name = ARGV[i]
-  local node = record(NODES, name) or {epoch = 0, claims = {}, workers = ''}
-  node.claims = node.claims or {}
-  node.claims[claim] = {closes = closes, cut = cut}
-  node.epoch = node.epoch + 1
-  keep(NODES, name, node)
-  epochs[#epochs + 1] = node.epoch
-end
-for i = 4, #ARGV do
-  for _, id in ipairs(split(record(NODES, ARGV[i]).workers)) do
-    local worker = record(WORKERS, id)
-    for _, member in ipairs(closes <= NOW and under(SLOTS, id, 1024) or {}) do
-      local lease = record(LEASES, rest(member))
-      if lease and lease.state == 'offered' then
-        withdraw(rest(member), lease)
-        fill_lane(lease.lane)
-      end
-    end
-    if worker then refresh(id, worker) end
+  local node = node_record(name)
+  local had = node.claims[claim]
+  if not had or had.closes ~= closes or had.cut ~= cut then
+    node.claims[claim] = {closes = closes, cut = cut}
+    node_changed(name, node)
+    changed = true
   end
+  names[#names + 1], epochs[#epochs + 1] = name, node.epoch
 end
-touch()
+apply(names)
+if changed then touch() end
 return epochs

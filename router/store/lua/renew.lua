@@ -1,5 +1,6 @@
--- Keeps leases alive: 64 at most a call. A ghost whose slot is still its own lives again, unless it was let go.
+-- Keeps leases alive: 64 at most a call. A ghost whose slot is still its own lives again, unless let go.
 -- use: pool slots queue leases
+-- flags: allow-oom
 -- ARGV  replica, lease ...
 -- reply for each lease 'ok' | 'lost'
 local replica = ARGV[1]

@@ -1,6 +1,6 @@
 -- A replica's heartbeat for one pool: reaps, brings its parked waiters back, fills, and tells it its offers
 -- and the nodes that are closing.
--- use: pool slots queue leases fill reap
+-- use: pool slots queue leases fill offers reap
 -- ARGV  replica, revision it knows
 -- reply {revision, now_ms, offered tickets joined by '|', closing nodes as JSON, '=' if not changed}
 local replica = ARGV[1]
@@ -22,15 +22,21 @@ for _, member in ipairs(redis.call('ZRANDMEMBER', PARKED, 4)) do
   end
 end
 
-local after = '-'
+-- 32 lanes a call, from where the last call stopped, once around at most.
+local began = redis.call('HGET', META, 'swept') or ''
+local lane, wrapped = began, began == ''
 for _ = 1, 32 do
-  local first = redis.call('ZRANGEBYLEX', QUEUE, after, '+', 'LIMIT', 0, 1)[1]
-  if not first then break end
-  local lane = string.match(first, '^([^%z]*)')
+  local found = lane_behind(lane)
+  if not found and not wrapped then
+    wrapped = true
+    found = lane_behind('')
+  end
+  if not found or (wrapped and began ~= '' and found > began) then break end
+  lane = found
   head(lane, function() return true end)
   fill_lane(lane)
-  after = '[' .. lane .. '\1'
 end
+if lane ~= began then redis.call('HSET', META, 'swept', lane) end
 
 local offered = {}
 for _, member in ipairs(under(OFFERS, replica, 256)) do
