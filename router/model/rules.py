@@ -22,17 +22,19 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class HomePool:
-    """An on-prem pool as one model sees it. `pinned` are LoRAs that some workers carry server-wide."""
+    """An on-prem pool as one model sees it. `loras`: what its servers know each LoRA by. `pinned` are LoRAs that
+    some workers carry server-wide."""
 
     name: str
     target: str
     capabilities: Capabilities
     pinned: frozenset[str] = frozenset()
+    loras: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A provider's offer for one model."""
+    """A provider's offer for one model. `loras`: what it knows each LoRA by."""
 
     pool: str
     target: str
@@ -40,7 +42,7 @@ class Offer:
     capabilities: Capabilities
     latency_s: float
     spread: float = 0.3
-    loras: frozenset[str] = frozenset()
+    loras: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

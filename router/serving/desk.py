@@ -44,6 +44,11 @@ class Run:
         self._listeners += 1
         try:
             return await asyncio.shield(self._task)
+        except asyncio.CancelledError:
+            me = asyncio.current_task()
+            if self._task.cancelled() and not (me and me.cancelling()):
+                return Answer("draining", paid=self.paid, retryable=not self.paid, retry_after_s=1.0)
+            raise
         finally:
             self._listeners -= 1
 

@@ -27,6 +27,11 @@ class Errands:
         while self._running:
             await asyncio.wait(self._running)
 
+    def drop(self) -> None:
+        """There is no time left: the store ends the rest by time and evidence."""
+        for task in self._running:
+            task.cancel()
+
 
 async def _told(duty: Coroutine[Any, Any, None]) -> None:
     try:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 from router.model.fleet import Snapshot
 from router.policy.forecast import Forecast, forecast
@@ -23,6 +23,17 @@ SOONEST_S = 0.1
 """However often the fleet changes, it is looked at no more often than this."""
 
 
+@dataclass(frozen=True, slots=True)
+class PoolTerms:
+    """Timing of one pool's slots, seconds, and how often it is looked at."""
+
+    lease_s: float
+    offer_s: float
+    silent_s: float
+    freeze_s: float
+    every_s: float
+
+
 class Lookout:
     """`snapshot` and `forecasts` are the latest picture. `heard_at`: the local moment the store last answered."""
 
@@ -36,8 +47,7 @@ class Lookout:
         holdings: Holdings,
         bells: Bells,
         record: Record,
-        pools: Sequence[str],
-        every_s: float,
+        pools: Mapping[str, PoolTerms],
     ) -> None:
         self._link = link
         self._clock = clock
@@ -47,7 +57,9 @@ class Lookout:
         self._holdings = holdings
         self._bells = bells
         self._record = record
-        self._every_s = every_s
+        self._terms = pools
+        self._every_s = min((terms.every_s for terms in pools.values()), default=0.5)
+        self._opened: set[str] = set()
         self._nudges = {pool: asyncio.Event() for pool in pools}
         self._closing: dict[str, Mapping[str, ClosingNode]] = {pool: {} for pool in pools}
         self._revisions = dict.fromkeys(pools, -1)
@@ -83,12 +95,6 @@ class Lookout:
         """A paid attempt of this replica has ended."""
         self._room[account] = self._room.get(account, 0) + 1
 
-    async def look_once(self) -> None:
-        """One full look; raises `StoreDown`. Used before a replica says it is ready."""
-        for pool in self._nudges:
-            await self._look_at_pool(pool)
-        await self._look_at_money()
-
     async def watch_pool(self, pool: str) -> None:
         """Looks at one pool forever: on every nudge, and at least every `every_s`."""
         while True:
@@ -96,6 +102,7 @@ class Lookout:
             try:
                 pause = await self._look_at_pool(pool)
             except StoreDown as gone:
+                self._opened.discard(pool)
                 self._record(StoreLost(str(gone)))
             nudge = self._nudges[pool]
             await asyncio.sleep(SOONEST_S)
@@ -133,7 +140,15 @@ class Lookout:
         else:
             self._bells.offer(ticket)
 
+    async def _open(self, pool: str) -> None:
+        """A store that was away may have come back empty: its timing is written again."""
+        if pool not in self._opened:
+            terms = self._terms[pool]
+            await self._capacity.open_pool(pool, terms.lease_s, terms.offer_s, terms.silent_s, terms.freeze_s)
+            self._opened.add(pool)
+
     async def _look_at_pool(self, pool: str) -> float:
+        await self._open(pool)
         tended = await self._capacity.tend(pool, self._revisions[pool])
         for ticket in tended.offered:
             self._bells.offer(ticket)

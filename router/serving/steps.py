@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from providers.contract import Call, Failed, Generation, Outcome
-from router.model.rules import HomePool, Rules
+from router.model.rules import HomePool, Offer, Rules
 from router.model.step import External, Left, OnPrem, Queued, Try, Wait
 from router.policy.estimate import attempt_budget, in_slot
 from router.serving.attempt import ExternalAttempts, OnPremAttempts
@@ -138,6 +138,7 @@ class Steps:
                 budget_s=self._budget(journey),
                 send_by=lease.send_by,
                 traceparent=span.traceparent,
+                loras=home.loras,
             )
             outcome = await self.onprem.run(lease, provider, call)
             span.ended(outcome)
@@ -156,7 +157,7 @@ class Steps:
                 attempt=journey.attempt,
                 fence=journey.attempts,
                 budget_s=self._left_s(journey),
-                send_by=None,
+                loras=self._offer(journey, placement.pool).loras,
             )
             outcome, spent = await self.external.run(hold, provider, call)
             span.ended(outcome)
@@ -194,6 +195,10 @@ class Steps:
     def _home(self, journey: Journey, pool: str) -> HomePool:
         homes = self.rules.models[journey.ticket.generation.model].homes
         return next(home for home in homes if home.name == pool)
+
+    def _offer(self, journey: Journey, pool: str) -> Offer:
+        offers = self.rules.models[journey.ticket.generation.model].offers
+        return next(offer for offer in offers if offer.pool == pool)
 
     def _budget(self, journey: Journey) -> float:
         model = self.rules.models[journey.ticket.generation.model]

@@ -1,0 +1,59 @@
+"""Tells the metrics how things stand, once a second, from the picture that the replica has anyway."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import Counter
+
+from router.serving.desk import Desk
+from router.serving.lookout import Lookout
+from router.store.picture import PoolPicture
+from router.telemetry.events import LoopLagged
+from router.telemetry.gauges import AccountNow, Gauges, PoolNow
+from router.telemetry.otel import Telemetry
+
+EVERY_S = 1.0
+LAG_TOLD_S = 0.1
+
+
+async def gauge_forever(lookout: Lookout, desk: Desk, telemetry: Telemetry) -> None:
+    """Replaces the gauges forever, and tells when the event loop was late by more than a tenth of a second."""
+    while True:
+        before = time.monotonic()
+        telemetry.set_gauges(gauges_of(lookout, desk, before))
+        await asyncio.sleep(EVERY_S)
+        lag = time.monotonic() - before - EVERY_S
+        if lag > LAG_TOLD_S:
+            telemetry.record(LoopLagged(lag))
+
+
+def gauges_of(lookout: Lookout, desk: Desk, now: float) -> Gauges:
+    """The picture in the metrics' terms."""
+    accounts = {
+        name: AccountNow(
+            view.in_flight,
+            view.concurrency,
+            view.committed,
+            view.budget,
+            view.cooling_until > lookout.snapshot.taken_at,
+        )
+        for name, view in lookout.snapshot.accounts.items()
+    }
+    pools = {name: _pool_now(picture) for name, picture in lookout.pictures.items()}
+    return Gauges(taken_at=now, in_flight=len(desk), pools=pools, accounts=accounts)
+
+
+def _pool_now(picture: PoolPicture) -> PoolNow:
+    states = Counter(lease.state for lease in picture.leases)
+    workers = picture.view.workers
+    return PoolNow(
+        waiting=picture.view.waiting,
+        free=sum(worker.free for worker in workers if worker.takes_work),
+        leased=states["leased"],
+        offered=states["offered"],
+        ghosts=states["ghost"],
+        closed=sum(worker.free for worker in workers if not worker.takes_work),
+        workers_up=sum(worker.up for worker in workers),
+        workers_down=sum(not worker.up for worker in workers),
+    )
