@@ -13,7 +13,10 @@ from router.app.replica import Replica, running
 from router.app.server import CannotListen
 from router.store.capacity import StoreSchema
 from router.store.embedded import NoEmbeddedServer
-from router.telemetry.logs import configure_logs
+from router.telemetry.logs import configure_logging
+
+
+REFUSALS = (CannotListen, StoreSchema, NoEmbeddedServer)
 
 
 def serve(loaded: Loaded) -> int:
@@ -22,11 +25,14 @@ def serve(loaded: Loaded) -> int:
     0: drained. 1: it could not start, or a loop failed; the reason stands on stderr. A second signal ends it
     without waiting for what runs.
     """
-    configure_logs(loaded.config.telemetry.log_level)
+    configure_logging(loaded.config.telemetry.log_level)
     try:
         uvloop.run(_served(loaded))
-    except* (CannotListen, StoreSchema, NoEmbeddedServer) as refused:
-        for error in _leaves(refused):
+    except (NoEmbeddedServer, BaseExceptionGroup) as failure:
+        refusals = [error for error in _leaves(failure) if isinstance(error, REFUSALS)]
+        if not refusals:
+            raise
+        for error in refusals:
             print(f"spillover: {error}", file=sys.stderr)  # noqa: T201 (the last word of a process that cannot log)
         return 1
     return 0
@@ -54,8 +60,7 @@ async def _drained_or_hurried(replica: Replica, hurry: asyncio.Event) -> None:
         hurried.cancel()
 
 
-def _leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
-    found: list[BaseException] = []
-    for error in group.exceptions:
-        found.extend(_leaves(error) if isinstance(error, BaseExceptionGroup) else [error])
-    return found
+def _leaves(failure: BaseException) -> list[BaseException]:
+    if not isinstance(failure, BaseExceptionGroup):
+        return [failure]
+    return [leaf for error in failure.exceptions for leaf in _leaves(error)]

@@ -7,7 +7,7 @@ import os
 import secrets
 import socket
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from config.loading import Loaded
@@ -17,10 +17,10 @@ from router.api.application import build
 from router.app.assembly import Assembly, assemble
 from router.app.gauging import gauge_forever
 from router.app.server import served
+from router.app.terms import external_pools, labels_of
 from router.fleet.leading import lead_forever
 from router.store.embedded import embedded_server
 from router.store.link import open_link
-from router.telemetry.labels import Labels
 from router.telemetry.otel import Telemetry, open_telemetry
 
 LAST_WORDS_S = 3.0
@@ -58,8 +58,10 @@ async def running(loaded: Loaded, name: str | None = None) -> AsyncIterator[Repl
         redis_url = config.redis.url
         if redis_url == "embedded":
             redis_url = stack.enter_context(embedded_server())
-        telemetry = stack.enter_context(_telemetry(config, name))
-        http = await stack.enter_async_context(open_http(Limits(response_bytes=config.limits.response_bytes)))
+        telemetry = stack.enter_context(_told(config, name))
+        http = await stack.enter_async_context(
+            open_http(limits=Limits(response_bytes=config.limits.response_bytes))
+        )
         link = await stack.enter_async_context(
             open_link(redis_url, config.redis.connect_timeout_s, config.redis.call_timeout_s)
         )
@@ -104,5 +106,7 @@ async def _looping(parts: Assembly, config: Config, name: str, telemetry: Teleme
             loop.cancel()
 
 
-def _telemetry(config: Config, name: str):  # type: ignore[no-untyped-def]
-    return open_telemetry(config.telemetry.service_name, config.telemetry.sample_ratio, name)
+def _told(config: Config, name: str) -> AbstractContextManager[Telemetry]:
+    dialects = {pool: account.dialect for pool, account in external_pools(config).items()}
+    terms = config.telemetry
+    return open_telemetry(terms.service_name, terms.sample_ratio, name, labels_of(config), dialects)

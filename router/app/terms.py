@@ -14,6 +14,7 @@ from router.model.money import Price, micro_usd
 from router.model.rules import HomePool, ModelRules, Offer, Profile, Rules
 from router.store.ledger import Account
 from router.store.roster import WorkerRecord
+from router.telemetry.labels import Labels
 
 
 def onprem_pools(config: Config) -> dict[str, OnPremPool]:
@@ -68,6 +69,18 @@ def pools_of_nodes(config: Config) -> dict[str, tuple[str, ...]]:
         for node in {worker.node for worker in pool.workers}:
             found[node].append(name)
     return {node: tuple(sorted(pools)) for node, pools in found.items()}
+
+
+def labels_of(config: Config) -> Labels:
+    """The words that may stand in metrics: those of this config, so that a client cannot make a series."""
+    return Labels(
+        tenants=frozenset(config.tenants),
+        classes=frozenset(config.classes),
+        models=frozenset(config.models),
+        pools=frozenset(config.pools),
+        accounts=frozenset(external_pools(config)),
+        workers=frozenset(worker.id for worker in workers_of(config)),
+    )
 
 
 def _lanes(pool: OnPremPool, loras: tuple[str, ...]) -> tuple[str, ...]:

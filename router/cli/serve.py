@@ -19,6 +19,6 @@ def serve(path: ConfigPath = DEFAULT) -> None:
         give_up(f"{path} cannot be used", f"fix it, then `spillover config validate {path}`")
     for line in lines(path, loaded.warnings, "warning"):
         typer.echo(line, err=True)
-    from router.app import serve as run
+    from router.app.process import serve as run
 
     raise typer.Exit(run(loaded))

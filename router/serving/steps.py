@@ -17,7 +17,7 @@ from router.store.clock import StoreClock
 from router.store.ledger import Hold, Ledger, NotHeld
 from router.store.link import StoreDown
 from router.telemetry import events
-from router.telemetry.events import Record
+from router.telemetry.events import Place, Record
 from router.telemetry.spans import Spans
 
 ASK_AGAIN_S = 0.25
@@ -167,7 +167,12 @@ class Steps:
         self._ended(journey, outcome, (placement.pool, "", "external", reason), started, spent)
 
     def _ended(
-        self, journey: Journey, outcome: Outcome, where: tuple[str, str, str, str], started: float, spent: int
+        self,
+        journey: Journey,
+        outcome: Outcome,
+        where: tuple[str, str, Place, str],
+        started: float,
+        spent: int,
     ) -> None:
         pool, worker, route, why = where
         fact = journey.ended(outcome, pool, worker, route, why, started, spent)
