@@ -95,6 +95,7 @@ class Reply(Response):
             await self._delivery(bytes(self.body), write)
         except Cut:
             self._reset(scope)
+            await until_gone(receive)
             return False
         gone = await is_gone(receive)
         await send({"type": "http.response.body", "body": b"", "more_body": False})

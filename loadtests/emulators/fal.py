@@ -18,6 +18,7 @@ from starlette.routing import Route
 
 from loadtests.emulators.attempts import HEADER, read_attempt
 from loadtests.emulators.control import control_routes
+from loadtests.emulators.delivery import until_gone
 from loadtests.emulators.fal_engine import FalEngine
 from loadtests.emulators.fal_faults import MEDIA, REFUSALS, RESULT, STATUS, SUBMISSION, Page
 from loadtests.emulators.fal_orders import Input, prompt_of
@@ -65,6 +66,7 @@ class _Queue:
         self.engine.submit(queued)
         if self.engine.faults.apply(SUBMISSION, queued.prompt, False):
             self.host.reset(request.scope)
+            await until_gone(request.receive)
         return JSONResponse(queued.receipt(self.engine.position(queued)), headers=_named(queued))
 
     async def status(self, request: Request) -> Response:

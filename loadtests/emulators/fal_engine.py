@@ -112,10 +112,11 @@ class FalEngine:
                 "concurrency": self.settings.concurrency, "faults": self.faults.shown()}  # fmt: skip
 
     async def _admit(self, request: FalRequest) -> None:
+        reset = self.faults.replacement
         wait = self.faults.apply(WAITING, request.prompt, Wait())
         await asyncio.sleep(wait.delay_s)
         if wait.stuck:
-            await self.faults.until_replaced()
+            await reset.wait()
         if request.status == QUEUED:
             self._tickets[request.id] = self._runners.put(partial(self._work, request))
 
@@ -143,6 +144,7 @@ class FalEngine:
 
     async def _run(self, request: FalRequest) -> Failure | None:
         """One try of one runner; completes the request if it went well."""
+        reset = self.faults.replacement
         run, began = self.faults.apply(RUN, request.prompt, Run()), time.monotonic()
         try:
             order = read_order(request.app, request.input, fallback_seed=int(request.id[:8], 16))
@@ -157,7 +159,7 @@ class FalEngine:
         )
         await asyncio.sleep(max(began + seconds - time.monotonic(), 0))
         if run.stuck:
-            await self.faults.until_replaced()
+            await reset.wait()
         if run.failure is not None:
             return run.failure
         request.inference_s = time.monotonic() - began

@@ -82,9 +82,10 @@ class FaultBoard:
         """Replace all faults by these; no arguments clears them."""
         await self.act(self.install(self.read(specs)))
 
-    async def until_replaced(self) -> None:
-        """Return when the list is next replaced: how a hanging request is let go."""
-        await self._replaced.wait()
+    @property
+    def replacement(self) -> asyncio.Event:
+        """Set when the list as it is now is replaced: how a hanging request is let go. Take it before `apply`."""
+        return self._replaced
 
     def shown(self) -> list[dict[str, Any]]:
         return [fault.shown() for fault in self._active if fault.times != 0]

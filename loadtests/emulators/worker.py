@@ -202,6 +202,7 @@ class Worker:
         """Hold the slot for the service time; draw meanwhile, off the event loop."""
         self.note("started", generation, running=life.queue.running)
         order, began = generation.order, time.monotonic()
+        reset = self.faults.replacement
         service = self.faults.apply(SERVICE, order.prompt, Service())
         seconds = service.slowness * self._clock.seconds(
             steps=order.steps, width=order.width, height=order.height, count=order.count
@@ -213,7 +214,7 @@ class Worker:
         drawn = await asyncio.to_thread(draw, generation)
         await asyncio.sleep(max(began + seconds - time.monotonic(), 0))
         if service.hangs:
-            await self.faults.until_replaced()
+            await reset.wait()
             service = Service(failure="generation hung")
         return self._end(generation, service.failure, drawn, time.monotonic() - began)
 

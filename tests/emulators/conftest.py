@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import httpx
@@ -16,6 +16,15 @@ SMALL = {"size": "64x64", "response_format": "b64_json", "output_format": "png"}
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(autouse=True)
+def no_server_errors(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """An exception inside an emulator fails the test that caused it."""
+    yield
+    assert [
+        record.getMessage() for record in caplog.get_records("call") if record.name.startswith("uvicorn")
+    ] == []
 
 
 @pytest.fixture
@@ -61,5 +70,37 @@ def ask(http: httpx.AsyncClient) -> Callable[..., Any]:
         headers = {} if job is None else {"Spillover-Attempt": f"{job}.1;fence=7"}
         body = {"prompt": prompt, **SMALL, **fields}
         return await http.post(f"{url}/v1/images/generations", json=body, headers=headers)
+
+    return post
+
+
+@pytest.fixture
+async def slow_fal(steady: Speed) -> AsyncIterator[Fal]:
+    async with fal_queue(speed=steady, concurrency=1) as running:
+        yield running
+
+
+@pytest.fixture
+async def key_http() -> AsyncIterator[httpx.AsyncClient]:
+    """A client that carries a key."""
+    async with httpx.AsyncClient(timeout=8, headers={"Authorization": "Key id:secret"}) as client:
+        yield client
+
+
+@pytest.fixture
+def submit(key_http: httpx.AsyncClient) -> Callable[..., Any]:
+    """POST to an app: `await submit(fal, prompt, job=..., headers=..., **input)`."""
+
+    async def post(
+        fal: Fal,
+        prompt: str = "a hill",
+        app: str = "fal-ai/flux/dev",
+        job: str | None = None,
+        headers: dict[str, str] | None = None,
+        **fields: Any,
+    ) -> httpx.Response:
+        attempt = {} if job is None else {"Spillover-Attempt": f"{job}.1;fence=3"}
+        body = {"prompt": prompt, "image_size": "square", "output_format": "png", **fields}
+        return await key_http.post(f"{fal.url}/{app}", json=body, headers={**attempt, **(headers or {})})
 
     return post
