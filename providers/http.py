@@ -6,8 +6,8 @@ reports a connection lost *after* the request was sent as `ConnectTimeout`: paid
 
 - No redirects, cookies, proxies from the environment or decompression. No limit of connections either:
   admission is the router's.
-- A POST is written at most once: on a closed kept-alive connection aiohttp retries only idempotent methods
-  (`IDEMPOTENT_METHODS` in aiohttp/client.py 3.14).
+- A POST is written at most once: when a connection breaks, aiohttp repeats only idempotent methods, once
+  (`IDEMPOTENT_METHODS` in aiohttp/client.py 3.14). Those here are GET and the PUT that cancels.
 - Idle connections are kept 3 s: uvicorn, under SGLang and vLLM, closes them after 5 s, and a POST that meets
   such a close is AMBIGUOUS, which keeps a slot occupied for nothing.
 """

@@ -34,7 +34,7 @@ async def get_patiently(
 
     retrying = AsyncRetrying(
         stop=stop_after_attempt(TRIES),
-        wait=wait_exponential_jitter(initial=0.1, max=1.0, jitter=0.1),
+        wait=wait_exponential_jitter(multiplier=0.1, max=1.0, jitter=0.1),
         retry=retry_if_result(is_passing),
         retry_error_callback=_last,
     )

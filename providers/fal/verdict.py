@@ -6,6 +6,8 @@ fal documents that a 5xx is never billed and that a 4xx may be. The type of an e
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from providers.complaints import Complaint, read_complaint
 from providers.contract import Ended, Failed, Fault, Spent
 from providers.http import Reply
@@ -72,8 +74,8 @@ def failed_work(reply: Reply) -> Failed:
     if "no_media_generated" in types:
         return Failed(Fault.UNUSABLE, "no_images", detail, spent=Spent.POSSIBLE)
     account = _account(reply, complaint, detail)
-    if account is not None:
-        return account
+    if account is not None:  # the result is withheld; the work may have been done
+        return replace(account, spent=Spent.POSSIBLE)
     return _failed_by_status(reply, detail)
 
 

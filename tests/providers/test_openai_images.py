@@ -292,7 +292,7 @@ def _paths(**answers: bytes | None) -> Any:
     return script
 
 
-GAUGE = "vllm:num_requests_{}{{model_name=\"m\"}} {}\n"
+GAUGE = 'vllm:num_requests_{}{{model_name="m"}} {}\n'
 
 
 def _gauges(running: object, waiting: object) -> bytes:
