@@ -84,7 +84,7 @@ class FaultBoard:
 
     @property
     def replacement(self) -> asyncio.Event:
-        """Set when the list as it is now is replaced: how a hanging request is let go. Take it before `apply`."""
+        """Set when the present list is replaced: lets a hanging request go. Take it before `apply`."""
         return self._replaced
 
     def shown(self) -> list[dict[str, Any]]:

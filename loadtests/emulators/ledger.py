@@ -14,8 +14,8 @@ from typing import Any, Self, TextIO
 
 Row = dict[str, Any]
 
-# Kinds that take a generation off its worker.
-ENDS = frozenset({"finished", "failed", "cancelled"})
+# Kinds that take a generation off its worker (finished) or its runner (completed).
+ENDS = frozenset({"finished", "completed", "failed", "cancelled"})
 
 
 class Ledger:
