@@ -12,7 +12,6 @@ from packaging.requirements import Requirement
 from tests.repo.tree import PACKAGES, PRODUCT, modules, normalised, pyproject, text
 
 NOT_IMPORTED = {
-    "uvloop": "uvicorn takes it where it is installed",
     "httptools": "uvicorn takes it where it is installed",
     "h11": "comes with uvicorn; here for its floor",
 }
