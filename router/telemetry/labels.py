@@ -32,7 +32,7 @@ attempt_mismatch untrusted_url redirect response_too_large bad_url connect_faile
 deadline result_unavailable request_not_found cannot_resume no_outcome cut_by_claim
 """
 _WHYS = """
-ended pool_closed no_free_slot at_capacity cooling over_budget account_off overflow_off
+ended closed pool_closed no_free_slot at_capacity cooling over_budget account_off overflow_off
 """
 _REASONS = """
 onprem onprem_failed onprem_cannot onprem_claimed onprem_unavailable onprem_saturated queued
