@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -64,7 +64,7 @@ def result(url: str, *names: str, **changes: object) -> dict[str, object]:
     return {"images": images, "seed": 11, "has_nsfw_concepts": [False] * len(names), **changes}
 
 
-DEFAULTS = {
+DEFAULTS: dict[str, Callable[[str], bytes]] = {
     "submit": lambda url: answer(200, receipt(url)),
     "result": lambda url: answer(200, result(url, "a.png"), x_fal_billable_units="1.5"),
     "media": lambda _: reply(404, b""),

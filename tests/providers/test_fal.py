@@ -469,9 +469,9 @@ async def test_a_redirect_of_media_is_not_followed(http: Http) -> None:
 
 
 async def test_media_over_the_cap_is_cut_off() -> None:
-    async with open_http(limits=Limits(response_bytes=10_000)) as http:
-        async with fal_scene(Scene(media=(reply(200, b"x" * 20_000),))) as seen:
-            failed = await failure(_account(http, seen.url), _wanted())
+    large = Scene(media=(reply(200, b"x" * 20_000),))
+    async with open_http(limits=Limits(response_bytes=10_000)) as http, fal_scene(large) as seen:
+        failed = await failure(_account(http, seen.url), _wanted())
     assert (failed.fault, failed.code) == (Fault.UNUSABLE, "result_unavailable")
 
 

@@ -17,6 +17,7 @@ from PIL import Image as Pillow
 from providers.contract import Image
 from providers.images import Flaw, check_image
 
+PNG = b"\x89PNG\r\n\x1a\n"
 FORMATS = {"PNG": "image/png", "JPEG": "image/jpeg", "WEBP": "image/webp"}
 sizes = st.tuples(st.integers(1, 90), st.integers(1, 90))
 flavours = st.sampled_from(
@@ -38,7 +39,7 @@ def _made(kind: str, options: tuple[tuple[str, object], ...], size: tuple[int, i
     rng = random.Random(repr((kind, options, size)))
     image = Pillow.frombytes("RGB", size, rng.randbytes(size[0] * size[1] * 3))
     buffer = io.BytesIO()
-    image.save(buffer, kind, **dict(options))  # type: ignore[arg-type]
+    image.save(buffer, kind, **dict(options))
     return buffer.getvalue()
 
 
@@ -89,7 +90,6 @@ def test_anything_else_is_a_flaw_and_never_an_exception(text: str) -> None:
     assert isinstance(check_image(text), Flaw)
 
 
-PNG = b"\x89PNG\r\n\x1a\n"
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 
 

@@ -300,23 +300,24 @@ def _gauges(running: object, waiting: object) -> bytes:
     return reply(body=text.encode())
 
 
-UP = {"reachable": True, "ready": True}
+def _up(idle: bool | None = None) -> Health:
+    return Health(reachable=True, ready=True, idle=idle)
 
 
 @pytest.mark.parametrize(
     ("server", "answers", "health"),
     [
-        ("sglang", {"health": reply(), "stats": reply()}, Health(**UP, idle=True)),
-        ("sglang", {"health": reply(), "stats": None}, Health(**UP, idle=False)),
-        ("sglang", {"health": reply(), "stats": reply(404)}, Health(**UP, idle=None)),
+        ("sglang", {"health": reply(), "stats": reply()}, _up(True)),
+        ("sglang", {"health": reply(), "stats": None}, _up(False)),
+        ("sglang", {"health": reply(), "stats": reply(404)}, _up(None)),
         ("sglang", {"health": reply(503)}, Health(True, False, detail="HTTP 503")),
         ("sglang", {"health": None}, Health(True, False, detail="deadline")),
-        ("vllm_omni", {"health": reply(), "metrics": _gauges("0.0", "0.0")}, Health(**UP, idle=True)),
-        ("vllm_omni", {"health": reply(), "metrics": _gauges("1.0", "0.0")}, Health(**UP, idle=False)),
-        ("vllm_omni", {"health": reply(), "metrics": _gauges(0, 3)}, Health(**UP, idle=False)),
-        ("vllm_omni", {"health": reply(), "metrics": _gauges("-.", 3)}, Health(**UP, idle=None)),
-        ("vllm_omni", {"health": reply(), "metrics": reply(body=b"")}, Health(**UP, idle=None)),
-        ("vllm_omni", {"health": reply(), "metrics": reply(404)}, Health(**UP, idle=None)),
+        ("vllm_omni", {"health": reply(), "metrics": _gauges("0.0", "0.0")}, _up(True)),
+        ("vllm_omni", {"health": reply(), "metrics": _gauges("1.0", "0.0")}, _up(False)),
+        ("vllm_omni", {"health": reply(), "metrics": _gauges(0, 3)}, _up(False)),
+        ("vllm_omni", {"health": reply(), "metrics": _gauges("-.", 3)}, _up(None)),
+        ("vllm_omni", {"health": reply(), "metrics": reply(body=b"")}, _up(None)),
+        ("vllm_omni", {"health": reply(), "metrics": reply(404)}, _up(None)),
     ],
 )
 async def test_health(http: Http, server: str, answers: dict[str, bytes | None], health: Health) -> None:
@@ -326,7 +327,7 @@ async def test_health(http: Http, server: str, answers: dict[str, bytes | None],
 
 async def test_health_of_openai_costs_nothing(http: Http) -> None:
     async with raw_server(answering(reply())) as seen:
-        assert await _worker(http, seen.url, "openai", "sk-1").health(1) == Health(**UP)
+        assert await _worker(http, seen.url, "openai", "sk-1").health(1) == _up()
     assert [(asked.method, asked.path) for asked in seen.requests] == [("GET", "/v1/models")]
 
 
