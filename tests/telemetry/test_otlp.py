@@ -29,6 +29,15 @@ with open_telemetry("spillover", 1.0, "r1", Labels()) as telemetry:
 """
 
 
+def one_span() -> None:
+    """One replica's life with one span in it."""
+    with (
+        open_telemetry("spillover", 1.0, "r1", LABELS) as telemetry,
+        telemetry.spans.server("POST", "/x"),
+    ):
+        pass
+
+
 def test_a_collector_receives_spans_and_metrics(monkeypatch: pytest.MonkeyPatch) -> None:
     with collector() as kept:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", kept.url)
@@ -53,9 +62,7 @@ def test_a_collector_receives_spans_and_metrics(monkeypatch: pytest.MonkeyPatch)
 def test_each_signal_has_its_own_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     with collector() as kept:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", f"{kept.url}/spans")
-        with open_telemetry("spillover", 1.0, "r1", LABELS) as telemetry:
-            with telemetry.spans.server("POST", "/x"):
-                pass
+        one_span()
     assert set(kept.received) == {"/spans"}
 
 
@@ -64,9 +71,7 @@ def test_a_signal_can_be_off(monkeypatch: pytest.MonkeyPatch, signal: str, path:
     with collector() as kept:
         monkeypatch.setenv("OTEL_EXPORTER_OTLP_ENDPOINT", kept.url)
         monkeypatch.setenv(f"OTEL_{signal}_EXPORTER", "none")
-        with open_telemetry("spillover", 1.0, "r1", LABELS) as telemetry:
-            with telemetry.spans.server("POST", "/x"):
-                pass
+        one_span()
     assert set(kept.received) == {path}
 
 

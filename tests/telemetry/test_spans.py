@@ -60,10 +60,12 @@ def unsampled() -> Iterator[Tracing]:
 
 def test_a_request_its_dispatch_and_its_attempts_are_one_tree(traced: Tracing) -> None:
     with traced.spans.server("POST", "/v1/images/generations", PARENT, "vendor=1") as server:
-        with traced.spans.dispatch(ticket(server.traceparent)) as dispatch:
-            with traced.spans.attempt(ticket(dispatch.traceparent, count=3), "home", "w1") as attempt:
-                outgoing = attempt.traceparent
-                attempt.ended(Produced((IMAGE,)))
+        with (
+            traced.spans.dispatch(ticket(server.traceparent)) as dispatch,
+            traced.spans.attempt(ticket(dispatch.traceparent, count=3), "home", "w1") as attempt,
+        ):
+            outgoing = attempt.traceparent
+            attempt.ended(Produced((IMAGE,)))
         server.answered(200)
     spans = traced.ended
     root, middle, leaf = (
@@ -137,12 +139,14 @@ def test_a_server_span_fails_with_the_server(traced: Tracing, status: int, faile
 
 
 def test_a_request_that_is_not_sampled_makes_no_spans_and_keeps_its_ids(unsampled: Tracing) -> None:
-    with unsampled.spans.server("POST", "/x") as server:
-        with unsampled.spans.dispatch(ticket(server.traceparent)) as dispatch:
-            with unsampled.spans.attempt(ticket(dispatch.traceparent), "home", "w1") as attempt:
-                attempt.note(x=1)
-                attempt.ended(Failed(Fault.REFUSED, "busy"))
-            server.answered(500)
+    with (
+        unsampled.spans.server("POST", "/x") as server,
+        unsampled.spans.dispatch(ticket(server.traceparent)) as dispatch,
+        unsampled.spans.attempt(ticket(dispatch.traceparent), "home", "w1") as attempt,
+    ):
+        attempt.note(x=1)
+        attempt.ended(Failed(Fault.REFUSED, "busy"))
+        server.answered(500)
     assert SHAPE.fullmatch(server.traceparent)
     assert server.traceparent.endswith("-00")
     assert server.traceparent == dispatch.traceparent == attempt.traceparent
