@@ -15,7 +15,6 @@ from router.store.capacity import StoreSchema
 from router.store.embedded import NoEmbeddedServer
 from router.telemetry.logs import configure_logging
 
-
 REFUSALS = (CannotListen, StoreSchema, NoEmbeddedServer)
 
 

@@ -15,10 +15,9 @@ from config.schema import Config
 from providers.http import Limits, open_http
 from router.api.application import build
 from router.app.assembly import Assembly, assemble
-from router.app.gauging import gauge_forever
+from router.app.loops import looping
 from router.app.server import served
 from router.app.terms import external_pools, labels_of
-from router.fleet.leading import lead_forever
 from router.store.embedded import embedded_server
 from router.store.link import open_link
 from router.telemetry.otel import Telemetry, open_telemetry
@@ -67,7 +66,7 @@ async def running(loaded: Loaded, name: str | None = None) -> AsyncIterator[Repl
         )
         runs = await stack.enter_async_context(asyncio.TaskGroup())
         parts = assemble(loaded, name, link, http, telemetry, runs)
-        await stack.enter_async_context(_looping(parts, config, name, telemetry))
+        await stack.enter_async_context(looping(parts, config, name, telemetry))
         try:
             async with served(build(parts.gate), config.gateway.host, config.gateway.port) as url:
                 try:
@@ -85,25 +84,6 @@ async def _last_words(parts: Assembly) -> None:
             await parts.errands.finished()
     except TimeoutError:
         parts.errands.drop()
-
-
-@asynccontextmanager
-async def _looping(parts: Assembly, config: Config, name: str, telemetry: Telemetry) -> AsyncIterator[None]:
-    """The replica's own loops. One that fails ends the replica: supervision starts it anew."""
-    lookout, leases = parts.lookout, config.leases
-    async with asyncio.TaskGroup() as group:
-        loops = [group.create_task(lookout.watch_pool(pool)) for pool in lookout.pools]
-        loops.append(group.create_task(lookout.watch_money()))
-        loops.append(group.create_task(lookout.listen()))
-        loops.append(group.create_task(parts.holdings.renew_forever(leases.renew_s)))
-        loops.append(group.create_task(gauge_forever(lookout, parts.desk, telemetry)))
-        lead = lead_forever(
-            parts.control, name, leases.leader_s, lambda: parts.plane.run(name), telemetry.record
-        )
-        loops.append(group.create_task(lead))
-        yield
-        for loop in loops:
-            loop.cancel()
 
 
 def _told(config: Config, name: str) -> AbstractContextManager[Telemetry]:

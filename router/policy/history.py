@@ -14,12 +14,14 @@ AT_FAULT = frozenset({Fault.FAILED_KNOWN, Fault.AMBIGUOUS, Fault.UNUSABLE})
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """`standing`: the pool in whose queue it stands. `barred`: pools not to be asked before a moment.
-    `shunned`: workers that failed it. `paid_closed`: an earlier paid attempt may have been billed."""
+    """`standing`: the pool in whose queue it stands; `queued_at`: since when, or when it last did so.
+    `barred`: pools not to be asked before a moment. `shunned`: workers that failed it. `paid_closed`: an
+    earlier paid attempt may have been billed."""
 
     made: int
     tries: int
     standing: str | None
+    queued_at: float | None
     last: Fact | None
     barred: dict[str, float]
     shunned: tuple[str, ...]
@@ -56,6 +58,7 @@ def recall(history: History) -> Past:
         made=sum(fact.made for fact in tried),
         tries=sum(fact.fault is not Fault.LOST_LEASE for fact in tried),
         standing=_standing(history),
+        queued_at=next((fact.at for fact in history if isinstance(fact, Queued)), None),
         last=history[-1] if history else None,
         barred=_barred(history),
         shunned=tuple(

@@ -28,6 +28,8 @@ from router.policy.placement import (
 
 LOOK_AGAIN_S = 1.0
 """A waiting ticket is looked at again at least this often, by its own replica and without asking the store."""
+PATIENCE_S = 1.0
+"""A ticket that nothing is in sight for keeps its place this long before it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,11 +128,17 @@ def _spill(case: _Case) -> Step | None:
 
 
 def _hold_on(case: _Case) -> Step | None:
-    """Neither a slot in time nor anybody to pay right now: keep or take a place while that may still change."""
+    """Neither a slot in time nor anybody to pay right now: keep or take a place while that may still change.
+
+    The picture may be a moment old, so even the hopeless ask once and stand for a little while.
+    """
     if not case.onprem_over and case.now < case.last_chance:
-        if case.past.standing is not None:
-            return Wait(min(case.last_chance, case.now + LOOK_AGAIN_S), "no_capacity_yet")
-        if case.paid_later or case.homes[0].start <= case.last_chance:
+        hopeful = case.paid_later or case.homes[0].start <= case.last_chance
+        queued_at = case.past.queued_at
+        patient_until = case.last_chance if hopeful else (queued_at or case.now) + PATIENCE_S
+        if case.past.standing is not None and case.now < patient_until:
+            return Wait(min(patient_until, case.last_chance, case.now + LOOK_AGAIN_S), "no_capacity_yet")
+        if case.past.standing is None and (hopeful or queued_at is None):
             return _ask(case, case.homes[0])
     if case.paid_later and case.left_s > case.rules.retry_hold_s:
         return Wait(case.now + case.rules.retry_hold_s, "no_capacity_yet")

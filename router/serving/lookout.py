@@ -95,6 +95,11 @@ class Lookout:
         """A paid attempt of this replica has ended."""
         self._room[account] = self._room.get(account, 0) + 1
 
+    async def watch_once(self, pool: str) -> None:
+        """Looks at one pool and at the money now. Raises `StoreDown`."""
+        await self._look_at_pool(pool)
+        await self._look_at_money()
+
     async def watch_pool(self, pool: str) -> None:
         """Looks at one pool forever: on every nudge, and at least every `every_s`."""
         while True:

@@ -12,7 +12,7 @@ local function grant(id, worker_id, worker, ask, state)
   local lease = {
     worker = worker_id, node = worker.node, url = worker.url, state = state, fence = fence,
     ticket = ask.ticket, replica = ask.replica, lane = ask.lane, since = NOW,
-    need = ask.need, ends = NOW + ask.need, budget = ask.budget, last_end = NOW + ask.budget,
+    need = ask.need, ends = NOW + ask.need, budget = ask.budget,
   }
   keep(LEASES, id, lease)
   redis.call('ZADD', EXPIRY, NOW + (state == 'offered' and OFFER_MS or LEASE_MS), id)
@@ -43,9 +43,9 @@ local function finish(id, lease)
   if worker then refresh(lease.worker, worker) end
 end
 
--- The work of this lease may still run: it keeps the slot until evidence or its own last end.
+-- The work of this lease may still run: it keeps the slot until evidence, or for one more attempt's budget.
 local function haunt(id, lease)
   lease.state, lease.haunts = 'ghost', NOW
   keep(LEASES, id, lease)
-  redis.call('ZADD', EXPIRY, math.max(lease.last_end, NOW + 1), id)
+  redis.call('ZADD', EXPIRY, NOW + math.max(lease.budget, LEASE_MS), id)
 end

@@ -19,7 +19,7 @@ if lease.state == 'offered' then
   end
   ticket.state = 'taken'
   keep(TICKETS, id, ticket)
-  lease.since, lease.ends, lease.last_end = NOW, NOW + lease.need, NOW + lease.budget
+  lease.since, lease.ends = NOW, NOW + lease.need
   redis.call('ZREM', OFFERS, replica .. '\0' .. lease_id)
 end
 if lease.state ~= 'leased' then
