@@ -1,5 +1,6 @@
-"""HTTP: the only package that knows status codes, JSON bodies, OpenAI's names and FastAPI.
+"""The edge: HTTP in, HTTP out. OpenAI images, models, the operators' paths, probes, one table of refusals.
 
-May import: everything below it in the router.
-Must never: decide where a request runs, or talk to Redis itself.
+May import: everything below in the router. The only package that knows HTTP and FastAPI.
+Must never: decide where a generation runs, talk to Redis by itself, or put a prompt, key or image into an
+error.
 """

@@ -1,0 +1,60 @@
+"""Reads a request's body, within a cap and a time: nothing past the cap is read, whatever was declared."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+
+from starlette.types import Receive
+
+from router.api.refusals import Refusal
+
+CLOSE = (("connection", "close"),)
+"""The rest of such a body is not read, so the connection is of no more use."""
+
+
+class ClientLeft(Exception):
+    """The connection ended before the body did."""
+
+
+async def read_body(headers: Mapping[bytes, bytes], receive: Receive, cap: int, patience_s: float) -> bytes:
+    """The whole body. Raises a `Refusal`, or `ClientLeft`."""
+    _check_kind(headers)
+    declared = headers.get(b"content-length", b"")
+    if declared.isdigit() and (len(declared) > 18 or int(declared) > cap):
+        raise _too_large(cap)
+    try:
+        async with asyncio.timeout(patience_s):
+            return await _collected(receive, cap)
+    except TimeoutError:
+        raise Refusal("request_body_timeout", headers=CLOSE) from None
+
+
+async def _collected(receive: Receive, cap: int) -> bytes:
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientLeft
+        chunk = message.get("body", b"")
+        size += len(chunk)
+        if size > cap:
+            raise _too_large(cap)
+        chunks.append(chunk)
+        if not message.get("more_body", False):
+            return b"".join(chunks)
+
+
+def _check_kind(headers: Mapping[bytes, bytes]) -> None:
+    """A missing type passes: some clients send none, and the body is checked anyhow."""
+    media = headers.get(b"content-type", b"").partition(b";")[0].strip().lower()
+    plain = headers.get(b"content-encoding", b"identity").strip().lower() in (b"identity", b"")
+    if not plain or (media and media != b"application/json" and not media.endswith(b"+json")):
+        raise Refusal("unsupported_media_type", headers=CLOSE)
+
+
+def _too_large(cap: int) -> Refusal:
+    return Refusal(
+        "payload_too_large", f"The body is longer than {cap} bytes. Send a shorter one.", headers=CLOSE
+    )
