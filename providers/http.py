@@ -123,7 +123,9 @@ class Http:
 
 
 def _parsed(text: str) -> URL | None:
-    """The URL as it stands, not quoted anew (it may be signed), if it names a host."""
+    """The URL as it stands, not quoted anew (it may be signed), if it names a host and stays on one line."""
+    if not (text.isascii() and text.isprintable()) or " " in text:
+        return None
     try:
         url = URL(text, encoded=True)
         return url if url.host and url.port else None  # its parts are parsed, and refused, only when read

@@ -105,7 +105,7 @@ async def test_happy(stand: Stand) -> None:
 
 async def test_many_at_once(stand: Stand) -> None:
     answers = await asyncio.gather(
-        *(run(stand.provider, stand.call(attempt=f"j{number}.1")) for number in range(30))
+        *(run(stand.provider, stand.call(attempt=f"j{number}.1", budget_s=30.0)) for number in range(30))
     )
     jobs = [
         read_marks(base64.b64decode(outcome.images[0].b64))["spillover-job"]

@@ -42,10 +42,17 @@ async def test_an_unknown_name_is_not_sent(http: Http) -> None:
     assert (failed.fault, failed.code) == (Fault.NOT_SENT, "dns_failed")
 
 
-@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "http://", "http://127.0.0.1:99999/"])
+@pytest.mark.parametrize("url", ["ftp://127.0.0.1/", "http://", "http://127.0.0.1:99999/", "", "http://[::"])
 async def test_a_url_that_is_none_is_not_sent(http: Http, url: str) -> None:
     failed = await _failed(http, _post(url))
     assert failed.fault is Fault.NOT_SENT
+
+
+@pytest.mark.parametrize("path", ["/a\r\nX-Injected: 1", "/a b", "/\x00", "/ä"])
+async def test_a_url_cannot_write_headers(http: Http, path: str) -> None:
+    async with raw_server(answering(reply())) as server:
+        failed = await _failed(http, _post(server.url + path))
+    assert (failed.fault, failed.code, server.connections) == (Fault.NOT_SENT, "bad_url", 0)
 
 
 async def test_a_failed_handshake_is_not_sent(http: Http) -> None:
