@@ -19,7 +19,7 @@ from router.telemetry.spans import Spans
 
 SILENT_S = 1.0
 """A store silent for longer than this is asked for nothing: requests are refused at once."""
-NOT_READY_S = 3.0
+NOT_READY_S = 1.5
 """A store silent for longer than this makes the replica not ready."""
 
 

@@ -80,7 +80,9 @@ def assemble(
         record=telemetry.record,
         spans=telemetry.spans,
     )
-    dispatch = Dispatch(rules, clock, lookout, bells, steps, drain, telemetry.record, errands)
+    dispatch = Dispatch(
+        rules, clock, lookout, bells, steps, drain, telemetry.record, errands, telemetry.spans
+    )
     desk = Desk(dispatch, runs, config.limits.in_flight)
     things = _switchable(config)
     claims = Claims(control, capacity, clock, things.nodes, _ids("clm"), telemetry.record)

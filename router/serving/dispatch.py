@@ -20,6 +20,7 @@ from router.serving.lookout import Lookout
 from router.serving.steps import Steps
 from router.store.clock import StoreClock
 from router.telemetry.events import Decided, Record
+from router.telemetry.spans import Spans
 
 NOTHING = Forecast()
 
@@ -36,6 +37,7 @@ class Dispatch:
     drain: Drain
     record: Record
     give_back: Spawn
+    spans: Spans
 
     async def carry(self, ticket: Ticket, on_paid: Callable[[], None]) -> Answer:
         """The ticket's answer. `on_paid` is called before the first money is committed.
@@ -43,17 +45,22 @@ class Dispatch:
         Raises `StoreDown` if the store goes away before a slot or a hold was got. Cancelled or failing, it
         gives back whatever the ticket holds or may hold.
         """
-        with self.bells.hung(ticket.id) as bell:
-            journey = Journey(ticket, self.clock, bell, on_paid)
+        with self.spans.dispatch(ticket) as span, self.bells.hung(ticket.id) as bell:
+            journey = Journey(replace(ticket, traceparent=span.traceparent), self.clock, bell, on_paid)
             try:
-                while True:
-                    step = self._decide(journey)
-                    if isinstance(step, Stop):
-                        return await self._stop(journey, step)
-                    await self.steps.perform(journey, step)
+                answer = await self._walked(journey)
             except BaseException:
                 self.give_back(self.steps.depart(journey))
                 raise
+            span.note(reason=answer.reason, attempts=answer.attempts, route=answer.route)
+            return answer
+
+    async def _walked(self, journey: Journey) -> Answer:
+        while True:
+            step = self._decide(journey)
+            if isinstance(step, Stop):
+                return await self._stop(journey, step)
+            await self.steps.perform(journey, step)
 
     def _decide(self, journey: Journey) -> Step:
         snapshot, forecasts, now = self.lookout.snapshot, self.lookout.forecasts, self.clock.now()

@@ -19,7 +19,7 @@ SAFE_TO_RETRY = frozenset({"no_capacity", "draining", "model_off"})
 class Journey:
     """What has happened to one ticket. Knows no store and no provider.
 
-    `asked`: pools in which it may have a place. `asking`, `holding`: the slot (pool, id) and the hold whose
+    `asked`: pools in which it may have a place or an offer. `asking`, `holding`: the slot (pool, id) and the hold whose
     answer has not been seen.
     """
 

@@ -35,7 +35,7 @@ class PoolTerms:
 
 
 class Lookout:
-    """`snapshot` and `forecasts` are the latest picture. `heard_at`: the local moment the store last answered."""
+    """`snapshot` and `forecasts` are the latest picture."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class Lookout:
         self.forecasts: Mapping[str, Forecast] = {pool: Forecast() for pool in pools}
         self.pictures: dict[str, PoolPicture] = {}
         self.books: Mapping[str, DayBook] = {}
-        self.heard_at: float | None = None
+        self._failing_since: float | None = clock.monotonic()
 
     @property
     def pools(self) -> tuple[str, ...]:
@@ -81,8 +81,8 @@ class Lookout:
         return len(self.pictures) == len(self._nudges) and self.snapshot.taken_at > 0
 
     def silent_for(self) -> float:
-        """Seconds since the store last answered."""
-        return self._clock.monotonic() - self.heard_at if self.heard_at is not None else float("inf")
+        """Seconds since the store first failed to answer; 0 while it answers. Our own lag is not its silence."""
+        return 0.0 if self._failing_since is None else self._clock.monotonic() - self._failing_since
 
     def take_room(self, account: str) -> bool:
         """May one more paid attempt be asked for before the next look? Keeps a crowd from asking for one place."""
@@ -108,7 +108,7 @@ class Lookout:
                 pause = await self._look_at_pool(pool)
             except StoreDown as gone:
                 self._opened.discard(pool)
-                self._record(StoreLost(str(gone)))
+                self._lost(gone)
             nudge = self._nudges[pool]
             await asyncio.sleep(SOONEST_S)
             try:
@@ -124,7 +124,7 @@ class Lookout:
             try:
                 await self._look_at_money()
             except StoreDown as gone:
-                self._record(StoreLost(str(gone)))
+                self._lost(gone)
             await asyncio.sleep(self._every_s / 2)
 
     async def listen(self) -> None:
@@ -137,6 +137,11 @@ class Lookout:
                         self._heard(channels[channel], text)
             except StoreDown:
                 await asyncio.sleep(self._every_s)
+
+    def _lost(self, gone: StoreDown) -> None:
+        self._record(StoreLost(str(gone)))
+        if self._failing_since is None:
+            self._failing_since = self._clock.monotonic()
 
     def _heard(self, pool: str, text: str) -> None:
         replica, _, ticket = text.partition("|")
@@ -165,7 +170,7 @@ class Lookout:
         views = {**self.snapshot.pools, pool: picture.view}
         self.snapshot = replace(self.snapshot, pools=views, revision=sum(self._revisions.values()))
         self.forecasts = {**self.forecasts, pool: forecast(picture.view, now)}
-        self.heard_at = self._clock.monotonic()
+        self._failing_since = None
         if tended.revision != self._revisions[pool]:
             self._revisions[pool] = tended.revision
             self._bells.ring_all()
@@ -180,4 +185,4 @@ class Lookout:
             self.snapshot, taken_at=self._clock.now(), accounts=views, overflow_open=open_, models_off=models
         )
         self._room = {name: view.concurrency - view.in_flight for name, view in views.items()}
-        self.heard_at = self._clock.monotonic()
+        self._failing_since = None

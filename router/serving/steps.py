@@ -82,6 +82,7 @@ class Steps:
         journey.asking = None
         match reply:
             case Lease():
+                journey.asked.discard(placement.pool)
                 await self._run_onprem(journey, reply, reason, offered=False)
             case Standing(ahead):
                 journey.add(Queued(placement.pool, self.clock.now(), ahead))
@@ -95,6 +96,7 @@ class Steps:
     async def _accept(self, journey: Journey, pool: str) -> None:
         reply = await self.capacity.accept(pool, journey.ticket.id)
         if isinstance(reply, Lease):
+            journey.asked.discard(pool)
             await self._run_onprem(journey, reply, "onprem", offered=True)
         elif reply is None:
             journey.add(Left(pool, self.clock.now()))
