@@ -67,7 +67,7 @@ FLAG_KINDS = ("node", "pool", "provider", "model", "overflow")
 
 @dataclass(frozen=True, slots=True)
 class Flag:
-    """An operator's switch: while it stands, the thing takes no new work. `expires_at` `None`: until removed."""
+    """An operator's switch: while it stands, the thing takes no new work. No `expires_at`: until removed."""
 
     revision: int
     kind: str

@@ -22,8 +22,8 @@ class Profile:
 
 @dataclass(frozen=True, slots=True)
 class HomePool:
-    """An on-prem pool as one model sees it. `loras`: what its servers know each LoRA by. `pinned` are LoRAs that
-    some workers carry server-wide."""
+    """An on-prem pool as one model sees it. `loras`: what its servers know each LoRA by. `pinned` are LoRAs
+    that some workers carry server-wide."""
 
     name: str
     target: str

@@ -42,7 +42,8 @@ def _moved(claim: Claim, occupancy: Occupancy, now: float) -> Claim:
 def _stuck(claim: Claim, occupancy: Occupancy, now: float) -> Claim:
     if claim.phase is not Phase.DRAINING or claim.alarm or now < claim.cut_at + STUCK_AFTER_S:
         return claim
-    return replace(claim, alarm=f"not clear: {occupancy.leased} leased, {occupancy.ghosts} abandoned")
+    held = f"{occupancy.leased} leased, {occupancy.offered} offered, {occupancy.ghosts} abandoned"
+    return replace(claim, alarm=f"not clear: {held}")
 
 
 def _overdue(claim: Claim, now: float) -> Claim:

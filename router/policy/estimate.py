@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from providers.contract import Generation
 from router.model.rules import ModelRules, Offer, Profile
@@ -26,9 +26,10 @@ def in_slot(profile: Profile, generation: Generation, sigmas: float) -> Estimate
 
 
 def at_provider(offer: Offer, model: ModelRules, generation: Generation, sigmas: float) -> Estimate:
-    """The time from submit to image at a provider: its usual latency, grown with the work beyond one usual image."""
+    """The time from submit to image at a provider: its usual latency, grown with the work beyond one usual
+    image. What loading a LoRA costs on-prem says nothing about a provider."""
     usual = in_slot(model.profile, _usual(model, generation), sigmas).mean
-    asked = in_slot(model.profile, generation, sigmas).mean
+    asked = in_slot(model.profile, replace(generation, loras=()), sigmas).mean
     mean = offer.latency_s * max(1.0, asked / usual)
     return Estimate(mean, mean * (1 + sigmas * offer.spread))
 

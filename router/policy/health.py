@@ -22,8 +22,8 @@ class Standing:
 def after(standing: Standing, health: Health) -> Standing:
     """The standing after one more probe.
 
-    A worker never seen before is up at its first good probe. One bad probe ejects nobody: a busy server may be
-    slow to answer (failure row W9); three in a row do, and then two good ones bring it back.
+    A worker never seen before is up at its first good probe. One bad probe ejects nobody: a busy server may
+    be slow to answer (failure row W9); three in a row do, and then two good ones bring it back.
     """
     if health.ready:
         good = standing.good + 1

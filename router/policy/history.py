@@ -15,8 +15,9 @@ AT_FAULT = frozenset({Fault.FAILED_KNOWN, Fault.AMBIGUOUS, Fault.UNUSABLE})
 @dataclass(frozen=True, slots=True)
 class Past:
     """`standing`: the pool in whose queue it stands; `queued_at`: since when, or when it last did so.
-    `barred`: pools not to be asked before a moment. `shunned`: workers that failed it. `paid_closed`: an
-    earlier paid attempt may have been billed."""
+    `barred`: pools not to be asked before a moment. `shunned`: workers that failed it.
+    `onprem_failures` speak against the back end, `onprem_misses` are those and all else that cost a try.
+    `paid_closed`: an earlier paid attempt may have been billed."""
 
     made: int
     tries: int
@@ -26,6 +27,7 @@ class Past:
     barred: dict[str, float]
     shunned: tuple[str, ...]
     onprem_failures: int
+    onprem_misses: int
     deaths: int
     paid_closed: bool
 
@@ -39,7 +41,7 @@ class Past:
 
 
 def extend(history: History, fact: Fact) -> History:
-    """The history with one more fact. What a newer fact makes idle is dropped, so that waiting long costs nothing."""
+    """The history with one more fact. What a newer fact makes idle is dropped: waiting long costs nothing."""
     if isinstance(fact, Denied):
         kept = tuple(old for old in history if not (isinstance(old, Denied) and old.pool == fact.pool))
     elif isinstance(fact, Queued):
@@ -65,6 +67,7 @@ def recall(history: History) -> Past:
             dict.fromkeys(fact.worker for fact in onprem if fact.fault is not None and fact.worker)
         )[-3:],
         onprem_failures=len(failed),
+        onprem_misses=sum(fact.fault not in (None, Fault.LOST_LEASE) for fact in onprem),
         deaths=sum(fact.fault is Fault.AMBIGUOUS for fact in failed),
         paid_closed=any(fact.paid and fact.spent is not Spent.NO and not fact.made for fact in tried),
     )

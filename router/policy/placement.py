@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from zlib import crc32
 
 from providers.contract import Generation
-from router.model.fleet import PoolView, Snapshot, WorkerView
+from router.model.fleet import Snapshot, WorkerView
 from router.model.money import price_at
 from router.model.rules import HomePool, ModelRules, Offer, Rules
 from router.model.ticket import Ticket
@@ -20,13 +20,15 @@ MAX_PREFERRED = 8
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """An on-prem pool that can honour the whole generation. `start`: predicted, store time."""
+    """An on-prem pool that can honour the whole generation. `start`: predicted, store time, and not before
+    `barred_until`. `avoid`: workers that failed it, as long as another one would take it."""
 
     home: HomePool
     lane: str
     start: float
+    barred_until: float
     preferred: tuple[str, ...]
-    workers: int
+    avoid: tuple[str, ...]
     claimed: int
 
 
@@ -59,6 +61,8 @@ def onprem_candidates(
     snapshot: Snapshot,
     forecasts: Mapping[str, Forecast],
     rank: float,
+    need_s: float,
+    now: float,
 ) -> list[Candidate]:
     """Pools that can honour the ticket, its home first."""
     found = []
@@ -68,25 +72,38 @@ def onprem_candidates(
         if lane is None or pool is None:
             continue
         serving = [worker for worker in pool.workers if lane in worker.lanes]
-        start = forecasts[home.name].start(lane, rank) if pool.open else NEVER
+        barred_until = past.barred.get(home.name, 0.0) if past.standing != home.name else 0.0
+        start = forecasts[home.name].start(lane, rank, need_s) if pool.open else NEVER
+        free = _free(serving, past, now + need_s) if pool.open and barred_until <= now else []
+        others = any(worker.takes_work and worker.id not in past.shunned for worker in serving)
         found.append(
             Candidate(
                 home=home,
                 lane=lane,
-                start=start,
-                preferred=_preferred(pool, serving, past, ticket),
-                workers=len(serving),
+                start=max(start, barred_until),
+                barred_until=barred_until,
+                preferred=_preferred(free, ticket),
+                avoid=past.shunned if others else (),
                 claimed=sum(worker.claimed for worker in serving),
             )
         )
     return found
 
 
-def _preferred(pool: PoolView, serving: list[WorkerView], past: Past, ticket: Ticket) -> tuple[str, ...]:
-    """The freest workers first; ties are spread by the ticket, so that replicas do not all ask for one."""
-    free = [
-        worker for worker in serving if worker.takes_work and worker.free and worker.id not in past.shunned
+def _free(serving: list[WorkerView], past: Past, ends_at: float) -> list[WorkerView]:
+    """Workers that would take it now. On one that is about to close, only what ends before is started."""
+    return [
+        worker
+        for worker in serving
+        if worker.takes_work
+        and worker.free
+        and worker.id not in past.shunned
+        and (worker.closes_at is None or ends_at <= worker.closes_at)
     ]
+
+
+def _preferred(free: list[WorkerView], ticket: Ticket) -> tuple[str, ...]:
+    """The freest workers first; ties are spread by the ticket, so that replicas do not all ask for one."""
     free.sort(
         key=lambda worker: (
             worker.closes_at is not None,
@@ -95,7 +112,7 @@ def _preferred(pool: PoolView, serving: list[WorkerView], past: Past, ticket: Ti
             worker.id,
         )
     )
-    return tuple(worker.id for worker in free[:MAX_PREFERRED]) if pool.open else ()
+    return tuple(worker.id for worker in free[:MAX_PREFERRED])
 
 
 def fitting_offers(ticket: Ticket, model: ModelRules) -> tuple[Offer, ...]:
@@ -135,6 +152,22 @@ def paid_options(
     return sorted(found, key=lambda paid: (paid.price, paid.offer.pool))
 
 
+def may_pay_later(
+    ticket: Ticket, model: ModelRules, past: Past, snapshot: Snapshot, rules: Rules, now: float
+) -> bool:
+    """Could a provider that is full or cooling now still make it before the deadline?"""
+    wanted = replace(ticket.generation, count=past.missing(ticket))
+    return any(
+        _free_at(offer, past, snapshot, now) + at_provider(offer, model, wanted, rules.sigmas).mean
+        <= ticket.deadline
+        for offer, _ in payable_offers(ticket, model, past, snapshot, now)
+    )
+
+
+def _free_at(offer: Offer, past: Past, snapshot: Snapshot, now: float) -> float:
+    return max(now, past.barred.get(offer.pool, 0.0), snapshot.accounts[offer.pool].cooling_until)
+
+
 def _fits(offer: Offer, generation: Generation) -> bool:
     known = all(lora.name in offer.loras for lora in generation.loras)
     return known and offer.capabilities.refuses(generation) is None
@@ -142,5 +175,4 @@ def _fits(offer: Offer, generation: Generation) -> bool:
 
 def _has_room(offer: Offer, past: Past, snapshot: Snapshot, now: float) -> bool:
     account = snapshot.accounts[offer.pool]
-    free = account.cooling_until <= now and account.in_flight < account.concurrency
-    return free and past.barred.get(offer.pool, 0.0) <= now
+    return account.in_flight < account.concurrency and _free_at(offer, past, snapshot, now) <= now

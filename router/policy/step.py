@@ -21,20 +21,21 @@ from router.policy.placement import (
     Candidate,
     Paid,
     fitting_offers,
+    lane_of,
+    may_pay_later,
     onprem_candidates,
     paid_options,
-    payable_offers,
 )
 
 LOOK_AGAIN_S = 1.0
-"""A waiting ticket is looked at again at least this often, by its own replica and without asking the store."""
+"""A waiting ticket is looked at again at least this often, by its replica and without asking the store."""
 PATIENCE_S = 1.0
 """A ticket that nothing is in sight for keeps its place this long before it is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """One ticket at one moment. `rank`: the latest start that is safe; `last_chance`: the latest that may do."""
+    """A ticket at one moment. `rank`: the latest start that is safe; `last_chance`: that may just do."""
 
     ticket: Ticket
     past: Past
@@ -62,6 +63,11 @@ class _Case:
     def onprem_over(self) -> bool:
         return not self.homes or self.past.onprem_failures >= self.rules.max_onprem_failures
 
+    @property
+    def last_try_is_paid(self) -> bool:
+        """Workers that refuse or cannot be reached cost tries too; the last one is for who can be paid."""
+        return bool(self.paid) and self.past.onprem_misses >= max(1, self.rules.max_tries - 1)
+
 
 def next_step(
     ticket: Ticket,
@@ -78,13 +84,14 @@ def next_step(
     model = rules.models[ticket.generation.model]
     wanted = replace(ticket.generation, count=past.missing(ticket))
     case = _Case(ticket, past, model, rules, now, in_slot(model.profile, wanted, rules.sigmas))
-    homes = onprem_candidates(ticket, model, past, snapshot, forecasts, case.rank)
+    need_s = case.estimate.upper
+    homes = onprem_candidates(ticket, model, past, snapshot, forecasts, case.rank, need_s, now)
     paid = paid_options(ticket, model, past, snapshot, rules, now)
     case = replace(
         case,
         homes=tuple(homes),
         paid=_in_time(paid, case.left_s),
-        paid_later=_may_pay_later(case, snapshot),
+        paid_later=may_pay_later(ticket, model, past, snapshot, rules, now),
     )
     return _onprem(case) or _spill(case) or _hold_on(case) or _give_up(case)
 
@@ -106,17 +113,17 @@ def _over(ticket: Ticket, past: Past, snapshot: Snapshot, rules: Rules, now: flo
 
 def _onprem(case: _Case) -> Step | None:
     """A slot that is free now in any pool, or the home queue while its slot comes in time."""
-    if case.onprem_over:
+    if case.onprem_over or case.last_try_is_paid:
         return None
     if case.past.standing is None:
         for candidate in case.homes:
-            if candidate.preferred and case.past.barred.get(candidate.home.name, 0.0) <= case.now:
+            if candidate.preferred:
                 return _ask(case, candidate)
     if case.homes[0].start > case.rank:
         return None
     if case.past.standing is not None:
         return Wait(_look_again(case), "queued")
-    return _ask(case, case.homes[0])
+    return _queue(case)
 
 
 def _spill(case: _Case) -> Step | None:
@@ -132,31 +139,52 @@ def _hold_on(case: _Case) -> Step | None:
 
     The picture may be a moment old, so even the hopeless ask once and stand for a little while.
     """
-    if not case.onprem_over and case.now < case.last_chance:
-        hopeful = case.paid_later or case.homes[0].start <= case.last_chance
-        queued_at = case.past.queued_at
-        patient_until = case.last_chance if hopeful else (queued_at or case.now) + PATIENCE_S
-        if case.past.standing is not None and case.now < patient_until:
-            return Wait(min(patient_until, case.last_chance, case.now + LOOK_AGAIN_S), "no_capacity_yet")
-        if case.past.standing is None and (hopeful or queued_at is None):
-            return _ask(case, case.homes[0])
+    if not case.onprem_over and case.now < case.last_chance and (step := _stand_by(case)):
+        return step
     if case.paid_later and case.left_s > case.rules.retry_hold_s:
         return Wait(case.now + case.rules.retry_hold_s, "no_capacity_yet")
     return None
 
 
+def _stand_by(case: _Case) -> Step | None:
+    past, home = case.past, case.homes[0]
+    hopeful = case.paid_later or home.start <= case.last_chance
+    if past.standing is None:
+        asked_before = past.queued_at is not None or home.home.name in past.barred
+        return _queue(case) if hopeful or not asked_before else None
+    since = case.now if past.queued_at is None else past.queued_at
+    patient_until = case.last_chance if hopeful else min(case.last_chance, since + PATIENCE_S)
+    if case.now >= patient_until:
+        return None
+    return Wait(min(patient_until, case.now + LOOK_AGAIN_S), "no_capacity_yet")
+
+
 def _give_up(case: _Case) -> Stop:
     if case.past.tries:
         return Stop("upstream_error")
-    if not case.homes and not fitting_offers(case.ticket, case.model):
+    if not _can_be_honoured(case):
         return Stop("unsupported_parameter")
     starts = [candidate.start for candidate in case.homes if candidate.start < NEVER]
     wait = min(120.0, max(1.0, min(starts) - case.now)) if starts else 15.0
     return Stop("no_capacity", retry_after_s=wait)
 
 
+def _can_be_honoured(case: _Case) -> bool:
+    """Is there anybody at all who honours every parameter, and to whom this tenant's requests may go?"""
+    generation = case.ticket.generation
+    onprem = any(lane_of(home, generation) is not None for home in case.model.homes)
+    return onprem or (case.ticket.tenant.external and bool(fitting_offers(case.ticket, case.model)))
+
+
+def _queue(case: _Case) -> Step:
+    """A place in the home queue, as soon as that pool may be asked again."""
+    home = case.homes[0]
+    if home.barred_until > case.now:
+        return Wait(min(home.barred_until, case.now + LOOK_AGAIN_S), "no_capacity_yet")
+    return _ask(case, home)
+
+
 def _ask(case: _Case, candidate: Candidate) -> Try:
-    shunned = case.past.shunned
     placement = OnPrem(
         pool=candidate.home.name,
         lane=candidate.lane,
@@ -164,7 +192,7 @@ def _ask(case: _Case, candidate: Candidate) -> Try:
         need_s=case.estimate.upper,
         budget_s=attempt_budget(case.estimate, case.left_s),
         preferred=candidate.preferred,
-        avoid=shunned if candidate.workers > len(shunned) else (),
+        avoid=candidate.avoid,
         queue=candidate is case.homes[0],
     )
     return Try(placement, "onprem")
@@ -178,28 +206,19 @@ def _in_time(options: list[Paid], left_s: float) -> tuple[Paid, ...]:
 
 
 def _look_again(case: _Case) -> float:
-    """No later than the last moment at which the cheapest provider is still safe."""
+    """No later than the last moment at which the cheapest provider is still safe, if that is to come."""
     latest = case.rank
     if case.paid:
-        latest = min(latest, case.ticket.deadline - case.paid[0].estimate.upper - case.rules.guard_s)
+        safe_until = case.ticket.deadline - case.paid[0].estimate.upper - case.rules.guard_s
+        latest = min(latest, safe_until) if safe_until > case.now else latest
     return min(max(latest, case.now + 0.05), case.now + LOOK_AGAIN_S)
 
 
 def _why_spilled(case: _Case) -> str:
-    if case.past.onprem_failures:
+    if case.past.onprem_failures or case.last_try_is_paid:
         return "onprem_failed"
     if not case.homes:
         return "onprem_cannot"
     if case.homes[0].claimed:
         return "onprem_claimed"
     return "onprem_unavailable" if case.homes[0].start == NEVER else "onprem_saturated"
-
-
-def _may_pay_later(case: _Case, snapshot: Snapshot) -> bool:
-    """Could a provider that is full or cooling now still take it before the deadline?"""
-    payable = payable_offers(case.ticket, case.model, case.past, snapshot, case.now)
-    return any(
-        max(case.past.barred.get(offer.pool, 0.0), snapshot.accounts[offer.pool].cooling_until)
-        < case.ticket.deadline
-        for offer, _ in payable
-    )
