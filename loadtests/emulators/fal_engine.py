@@ -62,6 +62,7 @@ class FalEngine:
         self._clock = settings.speed.clock(settings.name)
         self._runners: Fifo[None] = Fifo(settings.concurrency, chores)
         self._requests: dict[str, FalRequest] = {}
+        self._queued: dict[str, FalRequest] = {}
         self._tickets: dict[str, Ticket[None]] = {}
 
     def app(self, app_id: str) -> App | None:
@@ -72,7 +73,7 @@ class FalEngine:
         return request if request is not None and request.app.short_id == short_id else None
 
     def submit(self, request: FalRequest) -> None:
-        self._requests[request.id] = request
+        self._requests[request.id] = self._queued[request.id] = request
         self._note("submitted", request, prompt=prompt_mark(request.prompt))
         self._chores.start(self._admit(request))
         if request.wishes.start_timeout_s is not None:
@@ -80,12 +81,7 @@ class FalEngine:
 
     def position(self, request: FalRequest) -> int:
         """How many queued requests stand before this one."""
-        ahead = 0
-        for other in self._requests.values():
-            if other is request:
-                break
-            ahead += other.status == QUEUED
-        return ahead
+        return list(self._queued).index(request.id) if request.id in self._queued else 0
 
     async def cancel(self, request: FalRequest) -> str:
         """What the cancel call answers: OK, CANCELLATION_REQUESTED or ALREADY_COMPLETED."""
@@ -132,6 +128,7 @@ class FalEngine:
             self._runners.cancel(ticket)
 
     async def _work(self, request: FalRequest) -> None:
+        del self._queued[request.id]
         request.move(RUNNING)
         for tries in range(1, MOST_TRIES + 1):
             self._note("started", request, running=self._runners.running, tries=tries)
@@ -191,6 +188,7 @@ class FalEngine:
         self._complete(request, failure)
 
     def _complete(self, request: FalRequest, failure: Failure | None) -> None:
+        self._queued.pop(request.id, None)
         self._tickets.pop(request.id, None)
         request.failure = failure
         request.move(COMPLETED)

@@ -1,7 +1,7 @@
 """Small painted scenes, so that a sheet of generated pictures is pleasant and tells jobs apart at a glance.
 
 Every scene is a function of a canvas, a random source and a palette, and of nothing else. Scenes are painted
-at one working size and scaled to the wanted one, which keeps the cost nearly independent of the request.
+at a bounded size and scaled to the wanted one, so that a large request costs little more than a small one.
 """
 
 import math
@@ -25,12 +25,13 @@ from loadtests.emulators.brushes import (
 )
 from loadtests.emulators.palettes import Palette, blend, dimmed, pick_palette
 
-WORKING_SIZE = 640
+SMALLEST_CANVAS, LARGEST_CANVAS = 200, 640
 
 
 def paint(rng: random.Random, width: int, height: int) -> Image.Image:
     """An RGB picture of the wanted size; equal random sources give equal pixels."""
-    scale = WORKING_SIZE / max(width, height)
+    longest = max(width, height)
+    scale = min(max(1.5 * longest, SMALLEST_CANVAS), LARGEST_CANVAS) / longest
     size = max(round(width * scale), 8), max(round(height * scale), 8)
     palette = pick_palette(rng)
     canvas = rng.choice(SCENES)(size, rng, palette)

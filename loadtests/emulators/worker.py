@@ -150,7 +150,12 @@ class Worker:
         self.ledger.add(kind, self.name, **generation.named(), **fields)
 
     async def die(self, restart_after_s: float | None = None, warm_up_s: float = 0.0) -> None:
-        """Close the listener, reset every connection and forget all work; optionally boot again later."""
+        """Close the listener, reset every connection and forget all work; optionally boot again later.
+
+        A dead worker stays as it is.
+        """
+        if not self.host.is_open:
+            return
         self.host.cut()
         queue = self.life.queue
         self.ledger.add(
@@ -161,7 +166,12 @@ class Worker:
             self._chores.start(self._restart_later(restart_after_s, warm_up_s))
 
     async def restart(self, warm_up_s: float = 0.0) -> None:
-        """A fresh process at the same address: new boot, empty queue, no adapters."""
+        """A fresh process at the same address: new boot, empty queue, no adapters.
+
+        A living worker stays as it is.
+        """
+        if self.host.is_open:
+            return
         self.life = self._boot(warm_up_s)
         await self.host.reopen()
         self.ledger.add("restarted", self.name, boot=self.life.boot_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
@@ -38,9 +39,15 @@ def steady() -> Speed:
     return Speed(fixed_s=0.3, per_step_mp_s=0.0)
 
 
+@pytest.fixture(scope="session")
+def tls() -> ssl.SSLContext:
+    """Reading the certificate store takes longer than most tests, so clients share one reading."""
+    return ssl.create_default_context()
+
+
 @pytest.fixture
-async def http() -> AsyncIterator[httpx.AsyncClient]:
-    async with httpx.AsyncClient(timeout=8) as client:
+async def http(tls: ssl.SSLContext) -> AsyncIterator[httpx.AsyncClient]:
+    async with httpx.AsyncClient(timeout=8, verify=tls) as client:
         yield client
 
 
@@ -81,9 +88,9 @@ async def slow_fal(steady: Speed) -> AsyncIterator[Fal]:
 
 
 @pytest.fixture
-async def key_http() -> AsyncIterator[httpx.AsyncClient]:
+async def key_http(tls: ssl.SSLContext) -> AsyncIterator[httpx.AsyncClient]:
     """A client that carries a key."""
-    async with httpx.AsyncClient(timeout=8, headers={"Authorization": "Key id:secret"}) as client:
+    async with httpx.AsyncClient(timeout=8, verify=tls, headers={"Authorization": "Key id:secret"}) as client:
         yield client
 
 

@@ -195,6 +195,16 @@ async def test_a_worker_that_dies_while_warming_forgets_held_requests(quick: Spe
         assert fleet.ledger.count("started") == 0
 
 
+async def test_dying_and_restarting_twice_is_once(fleet: Fleet, ask: Any) -> None:
+    worker = fleet.workers[0]
+    for _ in range(2):
+        await worker.die()
+    for _ in range(2):
+        await worker.restart()
+    assert (await ask(fleet.urls[0])).status_code == 200
+    assert (fleet.ledger.count("died"), fleet.ledger.count("restarted")) == (1, 1)
+
+
 async def test_warming_holds_requests(fleet: Fleet, ask: Any, http: httpx.AsyncClient) -> None:
     await fleet.set_faults({"kind": "warming", "seconds": 0.2})
     await fleet.ledger.until(lambda rows: not fleet.workers[0].life.warm)
