@@ -26,11 +26,7 @@ async def _first(run: Run, receive: Receive) -> Answer | None:
         ended = answer.done()
         answer.cancel()
         gone.cancel()
-    if not ended:
-        return None
-    if answer.cancelled():  # the process has to be gone
-        return Answer("draining", paid=run.paid, retryable=not run.paid)
-    return answer.result()
+    return answer.result() if ended else None
 
 
 async def _gone(receive: Receive) -> None:

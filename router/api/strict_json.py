@@ -14,7 +14,6 @@ from typing import Any, NoReturn
 from router.api.refusals import Refusal
 
 DEEPEST = 32
-_LONGEST_NUMBER = 64
 _WIDEST = 2**64
 # Strings first, so that brackets inside them are skipped. Linear: every byte is looked at once.
 _TOKENS = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
@@ -29,6 +28,7 @@ def decode(body: bytes) -> dict[str, Any]:
     try:
         _shallow(body)
         value = _decoder.decode(body.decode("utf-8"))
+        _check_numbers(value)
         if b"\\u" in body:
             json.dumps(value, ensure_ascii=False).encode("utf-8")
     except _NotStrictError as reason:
@@ -40,6 +40,8 @@ def decode(body: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise Refusal("invalid_json", f"The body is not valid JSON: wrong at {place}.") from None
+    except ValueError:  # more digits than Python converts
+        raise Refusal("invalid_json", "The body is not valid JSON: an integer is too large.") from None
     if not isinstance(value, dict):
         raise Refusal("invalid_json", "The body must be one JSON object.")
     return value
@@ -67,22 +69,23 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _integer(text: str) -> int:
-    if len(text) > _LONGEST_NUMBER or abs(value := int(text)) >= _WIDEST:
-        raise _NotStrictError("an integer is too large")
-    return value
-
-
-def _number(text: str) -> float:
-    if len(text) > _LONGEST_NUMBER or not math.isfinite(value := float(text)):
+def _check_numbers(value: Any) -> None:
+    """After parsing, because a hook for each number would cost more than all the rest."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            _check_numbers(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_numbers(inner)
+    elif isinstance(value, int):
+        if abs(value) >= _WIDEST:
+            raise _NotStrictError("an integer is too large")
+    elif isinstance(value, float) and not math.isfinite(value):
         raise _NotStrictError("a number is too large")
-    return value
 
 
 def _constant(_: str) -> NoReturn:
     raise _NotStrictError("NaN and infinities are no JSON")
 
 
-_decoder = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_integer, parse_float=_number, parse_constant=_constant
-)
+_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
