@@ -18,6 +18,10 @@ import aiohttp
 
 from providers.contract import Ended, Failed, Fault
 
+TIMER_GRAIN_S = (
+    0.002  # uvloop counts whole milliseconds: a timeout at the window's end may fire a little before
+)
+
 
 class Passage:
     """What is known about the bytes of one request; this, not an exception's type, says NOT_SENT."""
@@ -48,7 +52,7 @@ class Passage:
         if self._sent:
             code = "deadline" if expired else _broken_code(error)
             return Failed(Fault.AMBIGUOUS, code, name, ended=Ended.UNKNOWN)
-        if self.remaining() <= 0:
+        if self.remaining() <= TIMER_GRAIN_S:
             return Failed(Fault.NOT_SENT, "send_window_closed", name)
         return Failed(Fault.NOT_SENT, "deadline" if expired else _unsent_code(error), name)
 

@@ -13,7 +13,7 @@ from providers.http import Http, open_http
 
 
 @pytest.fixture
-async def http(anyio_backend: str) -> AsyncIterator[Http]:
+async def http(anyio_backend: object) -> AsyncIterator[Http]:
     async with open_http() as opened:
         yield opened
 

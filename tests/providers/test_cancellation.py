@@ -11,6 +11,7 @@ import pytest
 
 from providers.contract import Failed, Fault
 from providers.http import Http, Reply, Request
+from tests.providers.loops import anyio_backend  # noqa: F401 - both loops
 from tests.providers.scripted import Raw, Wire, answering, raw_server, reply
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from providers.contract import Ended, Failed, Fault
 from providers.http import Http, Limits, Reply, Request, open_http
+from tests.providers.loops import anyio_backend  # noqa: F401 - both loops
 from tests.providers.scripted import Wire, answering, raw_server, reply, resetting, silent
 
 

@@ -47,6 +47,7 @@ def _text(data: bytes) -> str:
     return base64.b64encode(data).decode()
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(flavours, sizes)
 def test_a_whole_image_is_recognised(flavour: tuple[str, dict[str, object]], size: tuple[int, int]) -> None:
     kind, options = flavour
@@ -55,7 +56,7 @@ def test_a_whole_image_is_recognised(flavour: tuple[str, dict[str, object]], siz
     assert isinstance(check_image(text, size=size, media_type=FORMATS[kind]), Image)
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(flavours, sizes, st.data())
 def test_a_cut_at_any_byte_is_caught(
     flavour: tuple[str, dict[str, object]], size: tuple[int, int], data: st.DataObject
@@ -78,13 +79,14 @@ def test_a_cut_in_the_text_is_caught(kind: str) -> None:
     assert [cut for cut in range(len(text)) if isinstance(check_image(text[:cut]), Image)] == []
 
 
+@settings(deadline=None)  # the machine may be busy
 @given(sizes, sizes)
 def test_another_size_is_told(made: tuple[int, int], asked: tuple[int, int]) -> None:
     answer = check_image(_text(_made("PNG", (), made)), size=asked)
     assert (answer is Flaw.WRONG_SIZE) == (made != asked)
 
 
-@settings(max_examples=500)
+@settings(max_examples=500, deadline=None)
 @given(st.one_of(st.text(), st.binary().map(_text), st.binary(max_size=40).map(lambda b: _text(PNG + b))))
 def test_anything_else_is_a_flaw_and_never_an_exception(text: str) -> None:
     assert isinstance(check_image(text), Flaw)
