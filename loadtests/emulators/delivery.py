@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 import anyio
-from starlette.background import BackgroundTask
 from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
@@ -53,7 +52,10 @@ def dripping(piece: int, pause_s: float) -> Delivery:
 
 
 class Reply(Response):
-    """A response sent by a delivery; `ended` is told once whether a connected client was given all of it."""
+    """A response sent by a delivery; `ended` is told once whether a connected client was given all of it.
+
+    The client may have read the last byte a moment before `ended` is called.
+    """
 
     def __init__(
         self,
@@ -64,9 +66,8 @@ class Reply(Response):
         status: int = 200,
         media_type: str = "application/json",
         delivery: Delivery = whole,
-        background: BackgroundTask | None = None,
     ) -> None:
-        super().__init__(body, status, media_type=media_type, background=background)
+        super().__init__(body, status, media_type=media_type)
         self._reset = reset
         self._ended = ended
         self._delivery = delivery

@@ -109,7 +109,7 @@ async def serve(app: ASGIApp, port: int = 0) -> AsyncIterator[str]:
 def _listener(port: int) -> socket.socket:
     """A bound socket with its protocol named.
 
-    asyncio sets TCP_NODELAY only where it reads IPPROTO_TCP; without it replies wait 40 ms for an acknowledgement.
+    asyncio sets TCP_NODELAY only where it reads IPPROTO_TCP; without it a reply waits 40 ms for a late ACK.
     """
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
