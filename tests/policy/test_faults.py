@@ -65,7 +65,7 @@ def test_a_request_that_killed_two_workers_is_not_given_to_a_third() -> None:
 
 @pytest.mark.parametrize("fault", [Fault.NOT_SENT, Fault.REFUSED, Fault.BAD_CREDENTIAL])
 def test_workers_that_never_ran_it_do_not_use_up_the_last_try(fault: Fault) -> None:
-    """Found here: five workers of a dead node used up all tries while a provider stood ready."""
+    """Regression: five workers of a dead node used up all tries while a provider stood ready."""
     history = tuple(failed(fault, f"w{n}") for n in (1, 2, 3))
     assert say(decide(ticket(), FOUR, history)) == "home w4 or queue (onprem)"
     assert say(decide(ticket(), FOUR, (*history, failed(fault, "w1")))) == "fal (onprem_failed)"

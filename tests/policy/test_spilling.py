@@ -11,6 +11,7 @@ from router.model.step import External, Try
 from router.model.ticket import Tenant
 from tests.policy.playbook import (
     CENT,
+    LORA,
     NOW,
     Play,
     account,
@@ -126,14 +127,10 @@ def test_a_parameter_a_provider_cannot_honour_makes_it_ineligible() -> None:
 
 
 def test_a_lora_needs_a_name_at_the_provider() -> None:
-    from tests.policy.playbook import LORA
-
     can = Capabilities(loras=True)
-    said = rules(
-        home(capabilities=can),
-        offers=(offer("fal", 3, capabilities=can), offer("rep", 9, capabilities=can, loras={"ink": "u"})),
-    )
-    assert say(decide(ticket(loras=(LORA,)), BOTH, said=said)) == "rep (onprem_saturated)"
+    knows = offer("rep", 9, capabilities=can, loras={"ink": "u"})
+    said = rules(home(), offers=(offer("fal", 3, capabilities=can), knows))
+    assert say(decide(ticket(loras=(LORA,)), BOTH, said=said)) == "rep (onprem_cannot)"
 
 
 @pytest.mark.parametrize(
