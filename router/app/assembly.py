@@ -58,7 +58,7 @@ def assemble(
     loaded: Loaded, name: str, link: Link, http: Http, telemetry: Telemetry, runs: asyncio.TaskGroup
 ) -> Assembly:
     """All parts of the replica `name`, on open connections. Runs and errands will live in `runs`."""
-    config, clock = loaded.config, StoreClock(time.monotonic, time.time)
+    config, clock = loaded.config, StoreClock(time.monotonic, time.time)  # noqa: TID251 (the clocks are given out here)
     backends = _backends(config, http)
     rules = rules_of(config, loaded.text_hash[:12], _capabilities(config, http))
     capacity = Capacity(link, clock, name, config.leases.send_window_s)

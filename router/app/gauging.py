@@ -18,7 +18,7 @@ LAG_TOLD_S = 0.1
 
 
 async def gauge_forever(lookout: Lookout, desk: Desk, telemetry: Telemetry) -> None:
-    """Replaces the gauges forever, and tells when the event loop was late by more than a tenth of a second."""
+    """Replaces the gauges forever, and tells when the event loop was late by over a tenth of a second."""
     while True:
         before = time.monotonic()
         telemetry.set_gauges(gauges_of(lookout, desk, before))

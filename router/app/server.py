@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from typing import Any
@@ -20,6 +21,14 @@ class CannotListen(Exception):
 
 
 class _Server(uvicorn.Server):
+    def __init__(self, settings: uvicorn.Config) -> None:
+        super().__init__(settings)
+        self.listening = asyncio.Event()
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        self.listening.set()
+
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield  # signals are the process's business: app/process.py
@@ -44,15 +53,13 @@ async def served(app: Any, host: str, port: int) -> AsyncIterator[str]:
     )
     server = _Server(settings)
     async with asyncio.TaskGroup() as group:
-        serving = group.create_task(_until_exit(server, host, port))
-        while not server.started and not serving.done():
-            await asyncio.sleep(0.01)
-        if not serving.done():
-            bound = server.servers[0].sockets[0].getsockname()[1]
-            try:
-                yield f"http://{host}:{bound}"
-            finally:
-                server.should_exit = True
+        group.create_task(_until_exit(server, host, port))
+        await server.listening.wait()  # a server that cannot listen fails the group instead
+        bound = server.servers[0].sockets[0].getsockname()[1]
+        try:
+            yield f"http://{host}:{bound}"
+        finally:
+            server.should_exit = True
 
 
 async def _until_exit(server: uvicorn.Server, host: str, port: int) -> None:

@@ -1,7 +1,8 @@
 """Claims: opened and released by operators, moved on by the leader.
 
-A claim is blocked in every pool that has workers on its nodes before it is written down; if one pool cannot be
-reached, the others are unblocked and nothing was claimed. Blocks without a claim are taken off by the leader.
+A claim is blocked in every pool that has workers on its nodes before it is written down; if one pool cannot
+be reached, the others are unblocked and nothing was claimed. Blocks without a claim are taken off by the
+leader.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Claims:
         ttl_s: float,
         actor: str,
     ) -> Claim:
-        """Claims all of `nodes`. When this returns, no replica starts anything there that outlasts the notice.
+        """Claims all of `nodes`. When this returns, nobody starts anything there that outlasts the notice.
 
         Raises `UnknownNodes`, `ClaimConflict` (the same owner, twice), or `StoreDown` (nothing is claimed).
         """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 
 from router.store.link import StoreDown
 from router.store.roster import Roster, WorkerRecord
@@ -14,10 +15,8 @@ EVERY_S = 5.0
 async def keep_roster(roster: Roster, pools: Sequence[str], workers: Sequence[WorkerRecord]) -> None:
     """Writes and removes workers forever; a worker no longer listed drains before it goes."""
     while True:
-        try:
+        with suppress(StoreDown):  # asked again below; nothing was decided by it
             await reconcile(roster, pools, workers)
-        except StoreDown:
-            pass  # asked again below; nothing was decided by it
         await asyncio.sleep(EVERY_S)
 
 

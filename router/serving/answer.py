@@ -11,9 +11,9 @@ from providers.contract import Image
 class Answer:
     """Images, or the code of a refusal in `reason` (`done` when all images are there).
 
-    `route`: `onprem` or `external`, of the last attempt that made an image, or of the last attempt. `why`: the
-    reason of that placement (`onprem`, or why it spilled). `paid`: money was committed, so a client's blind
-    retry could cost twice. `spent` is micro-USD. `queued_s` and `ran_s` add up over all attempts.
+    `route`: `onprem` or `external`, of the last attempt. `why`: the reason of that placement (`onprem`, or
+    why it spilled). `paid`: money was committed, so a client's blind retry could cost twice. `spent` is
+    micro-USD. `queued_s` and `ran_s` add up over all attempts.
     """
 
     reason: str

@@ -11,6 +11,8 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_random_exponential
+
 from providers.contract import (
     Accepted,
     Call,
@@ -30,6 +32,8 @@ from router.store.link import StoreDown
 
 CUT = Failed(Fault.LOST_LEASE, "cut_by_claim", ended=Ended.UNKNOWN)
 CANCEL_TRIES = 2
+GIVE_BACK_S = 16.0
+"""A slot that cannot be given back for this long has lapsed in the store by itself."""
 
 Spawn = Callable[[Coroutine[Any, Any, None]], None]
 """Runs something to its end beyond the scope that asked for it."""
@@ -63,7 +67,7 @@ class ExternalAttempts:
     give_back: Spawn
 
     async def run(self, hold: Hold, provider: Provider, call: Call) -> tuple[Outcome, int]:
-        """The outcome and what it cost (micro-USD). Being cancelled counts as spent: the work is on its way."""
+        """The outcome and what it cost (micro-USD). Cancelled, it counts as spent: the work is on its way."""
         spent = hold.price
         try:
             outcome = await self._outcome(provider, call)
@@ -131,9 +135,12 @@ def _cost(outcome: Outcome, hold: Hold, call: Call) -> int:
 
 async def _until_done(act: Callable[[], Awaitable[None]]) -> None:
     """A store that is away for a moment must not cost a slot: asked again until a lease would have lapsed."""
-    for pause in (0.2, 0.5, 1.0, 2.0, 4.0, 8.0, 0.0):
-        try:
-            return await act()
-        except StoreDown:
-            await asyncio.sleep(pause)
-    return None
+    again = AsyncRetrying(
+        retry=retry_if_exception_type(StoreDown),
+        wait=wait_random_exponential(multiplier=0.1, max=2.0),
+        stop=stop_after_delay(GIVE_BACK_S),
+        reraise=True,
+    )
+    async for attempt in again:
+        with attempt:
+            await act()

@@ -10,7 +10,7 @@ from providers.contract import Provider
 
 @dataclass(slots=True)
 class Backends:
-    """`accounts` are the external pools' providers. `workers[pool]` makes the provider of one worker address."""
+    """`accounts`: the external pools' providers. `workers[pool]` makes the provider of one worker address."""
 
     accounts: Mapping[str, Provider]
     workers: Mapping[str, Callable[[str], Provider]]

@@ -60,7 +60,7 @@ class Run:
         return not self._task.cancelled() and (self._task.result().done or not self._task.result().retryable)
 
     def left(self) -> None:
-        """A listener has gone. Without another one, unpaid work ends; a joinable run waits for its twin first."""
+        """A listener has gone. Without another, unpaid work ends; a joinable run waits for its twin first."""
         if self._task is None or self.paid or self._listeners or self._task.done():
             return
         if self.ticket.joinable:
@@ -84,7 +84,7 @@ class Desk:
         self._twins: dict[str, Run] = {}
 
     def submit(self, ticket: Ticket, twin: str | None = None) -> Run | None:
-        """Starts a run; `None` if this replica holds as many as it may. `twin` is the key a re-post would have."""
+        """Starts a run; `None` if the replica holds as many as it may. `twin`: the key a re-post would have."""
         if len(self._running) >= self._max_in_flight:
             return None
         run = Run(ticket)

@@ -11,7 +11,7 @@ log = logging.getLogger("spillover.errands")
 
 
 class Errands:
-    """Runs each duty to its end inside the replica's task group. A duty that fails is told, and ends alone."""
+    """Runs each duty to its end in the replica's task group. A duty that fails is told, and ends alone."""
 
     def __init__(self, group: asyncio.TaskGroup) -> None:
         self._group = group

@@ -36,7 +36,7 @@ class Holdings:
             del self._held[lease.id]
 
     def cut_closed(self, pool: str, closing: Mapping[str, ClosingNode], now: float) -> float | None:
-        """Cuts what runs past its node's grace. Returns the next moment at which something will have to be cut."""
+        """Cuts what runs past its node's grace. Returns the next moment at which something has to be cut."""
         coming = []
         for held in self._held.values():
             node = closing.get(held.lease.node) if held.lease.pool == pool else None

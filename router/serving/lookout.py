@@ -1,4 +1,4 @@
-"""Looks at the fleet for a whole replica: heartbeats, pictures, offers, cuts. One loop a pool and one for money."""
+"""Looks at the fleet for a whole replica: heartbeats, pictures, offers, cuts. A loop a pool, one for money."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ class Lookout:
         return len(self.pictures) == len(self._nudges) and self.snapshot.taken_at > 0
 
     def silent_for(self) -> float:
-        """Seconds since the store first failed to answer; 0 while it answers. Our own lag is not its silence."""
+        """Seconds since the store failed to answer; 0 while it answers. Our own lag is not its silence."""
         return 0.0 if self._failing_since is None else self._clock.monotonic() - self._failing_since
 
     def take_room(self, account: str) -> bool:
-        """May one more paid attempt be asked for before the next look? Keeps a crowd from asking for one place."""
+        """May one more paid attempt be asked for before the next look? Keeps a crowd off one place."""
         if self._room.get(account, 0) <= 0:
             return False
         self._room[account] -= 1

@@ -1,4 +1,4 @@
-"""Performs the policy's steps: how `Try` becomes a slot or a hold, and `Wait` a place that is listened for."""
+"""Performs the policy's steps: `Try` becomes a slot or a hold, and `Wait` a place that is listened for."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from config.loading import Loaded, parse
 from config.interpolation import Surroundings
+from config.loading import Loaded, parse
 from loadtests.emulators import Fal, Fleet, Speed, fal_queue, sglang_workers
 from providers.contract import Generation
 from providers.http import open_http

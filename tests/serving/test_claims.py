@@ -20,7 +20,13 @@ NODE_1 = {"worker-0", "worker-1"}
 
 async def claim(home: House, *nodes: str, notice_s: float = 0.0, grace_s: float = 5.0) -> str:
     opened = await home.parts.gate.claims.open(
-        nodes=nodes, owner="training", reason="night run", notice_s=notice_s, grace_s=grace_s, ttl_s=3600, actor="test"
+        nodes=nodes,
+        owner="training",
+        reason="night run",
+        notice_s=notice_s,
+        grace_s=grace_s,
+        ttl_s=3600,
+        actor="test",
     )
     return opened.id
 
@@ -56,7 +62,9 @@ async def test_running_work_finishes_inside_the_grace(redis_url: str) -> None:
         await home.fleet.ledger.until(lambda ledger: ledger.count("started") == 2)
         claim_id = await claim(home, "node-1", grace_s=5)
         answers = await asyncio.gather(*running)
-        assert {(answer.reason, answer.route, answer.attempts) for answer in answers} == {("done", "onprem", 1)}
+        assert {(answer.reason, answer.route, answer.attempts) for answer in answers} == {
+            ("done", "onprem", 1)
+        }
         await reached(home, claim_id, Phase.HELD)
 
 
