@@ -84,7 +84,7 @@ class Desk:
         self._twins: dict[str, Run] = {}
 
     def submit(self, ticket: Ticket, twin: str | None = None) -> Run | None:
-        """Starts a run; `None` if the replica holds as many as it may. `twin`: the key a re-post would have."""
+        """Starts a run; `None` if the replica holds as many as it may. `twin`: the key of a re-post."""
         if len(self._running) >= self._max_in_flight:
             return None
         run = Run(ticket)

@@ -1,4 +1,4 @@
-"""Looks at the fleet for a whole replica: heartbeats, pictures, offers, cuts. A loop a pool, one for money."""
+"""Looks at the fleet for a replica: heartbeats, pictures, offers, cuts. One loop a pool, one for money."""
 
 from __future__ import annotations
 
