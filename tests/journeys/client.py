@@ -37,6 +37,10 @@ class Answered:
         return self.headers.get("spillover-route", "")
 
     @property
+    def attempts(self) -> str:
+        return self.headers.get("spillover-attempts", "")
+
+    @property
     def code(self) -> str:
         """The word for what went wrong; empty for a success."""
         error = self.body.get("error", self.body)

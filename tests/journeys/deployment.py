@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from config.keys import Presented, create
+from loadtests.emulators import Speed
 
 HOUSE = create(b"house-key-one-" + bytes(30))
 PRIVATE = create(b"private-key-2-" + bytes(30))
@@ -32,10 +33,12 @@ def document(
     workers: Sequence[str],
     fal_url: str,
     fal_key: Path,
+    speed: Speed,
     slots: int = 1,
     server: str = "sglang",
 ) -> dict[str, Any]:
-    """Two workers a node. `private` sends nothing out of the house."""
+    """Two workers a node, as fast as `speed` says. `private` sends nothing out of the house."""
+    per_step_mp_s = max(speed.per_step_mp_s, 0.001)
     return {
         "redis": {"url": redis_url},
         "gateway": {"port": 0, "drain_grace_s": 0.5, "drain_limit_s": 8.0},
@@ -65,7 +68,7 @@ def document(
                 "home": "onprem",
                 "size": "64x64",
                 "steps": 8,
-                "profile": {"fixed_s": 0.1, "per_step_mp_s": 0.1, "spread": 0.2},
+                "profile": {"fixed_s": speed.fixed_s, "per_step_mp_s": per_step_mp_s, "spread": 0.2},
             }
         },
         "pools": {

@@ -100,12 +100,9 @@ class Stack:
 
     def complaints(self) -> list[str]:
         """What no gateway should ever have to say: anything on stderr, or an error in its log."""
-        return [
-            line
-            for gateway in self.gateways
-            for line in (*gateway.process.complained.splitlines(), *gateway.process.said.splitlines())
-            if not line.startswith("{") or json.loads(line).get("level") in ("error", "critical")
-        ]
+        said = [line for gateway in self.gateways for line in gateway.process.said.splitlines()]
+        errors = [line for line in said if '"level": "error"' in line or '"level": "critical"' in line]
+        return errors + [line for gateway in self.gateways for line in gateway.process.complained.splitlines()]
 
     def made(self) -> dict[str, int]:
         """How often each job was made, anywhere."""
@@ -143,7 +140,7 @@ def stack(
         worker_urls, (fal_url,) = _urls(sglang), _urls(fal)
         fal_key = folder / "fal-key"
         fal_key.write_text(FAL_KEY, encoding="utf-8")
-        content = document(store.url, worker_urls, fal_url, fal_key, slots, server)
+        content = document(store.url, worker_urls, fal_url, fal_key, speed, slots, server)
         running = Stack(
             folder,
             store,
