@@ -51,7 +51,7 @@ class Settings(BaseModel):
         extended = self.server != "openai"
         return Capabilities(
             max_count=10,
-            loras=self.loras != "none",
+            loras=self.loras == "request",
             max_loras=1,
             negative_prompt=extended,
             guidance_scale=extended,

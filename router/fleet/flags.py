@@ -61,7 +61,7 @@ class Flags:
     async def put(
         self, kind: str, name: str, *, reason: str, actor: str, expires_s: float | None, revision: int | None
     ) -> Flag:
-        """Switches a thing off. Raises `UnknownThing`, or `Conflict` if `revision` is not the standing one."""
+        """Switches a thing off. Raises `UnknownThing`; `Conflict` if `revision` is not the standing one."""
         self._check(kind, name)
         now = self._clock.now()
         flag = Flag(
