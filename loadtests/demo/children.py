@@ -74,9 +74,10 @@ class Children:
         """End all of them, the last started first: politely, then, after a while, not."""
         alive = [child for child in reversed(self._all) if child.process.returncode is None]
         for child in alive:
-            # Twice: the first asks a replica to drain, the second not to take its time over it.
+            # The first asks a replica to drain, the second not to take its time over it. Two of one kind
+            # may arrive as one.
             _signal(child, signal.SIGTERM)
-            _signal(child, signal.SIGTERM)
+            _signal(child, signal.SIGINT)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(POLITE_S):
                 await asyncio.gather(*(child.process.wait() for child in alive))

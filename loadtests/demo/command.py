@@ -14,8 +14,8 @@ SHORTEST_S = 12.0
 
 @app.command()
 def demo(
-    rate: Annotated[float, typer.Option(min=4.0, max=8.0, help="Images asked for each second.")] = 6.0,
-    images: Annotated[int, typer.Option(min=1, max=5000, help="Images asked for in all.")] = 246,
+    rate: Annotated[float, typer.Option(min=4.0, max=8.0, help="Images asked for each second.")] = 6.8,
+    images: Annotated[int, typer.Option(min=1, max=5000, help="Images asked for in all.")] = 240,
     seed: Annotated[int, typer.Option(min=0, help="Of prompts, seeds and service times.")] = 7,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Of the first replica; 0: any.")] = 8080,
     out: Annotated[Path, typer.Option(file_okay=False, help="Where images and report go.")] = Path(

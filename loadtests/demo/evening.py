@@ -54,7 +54,7 @@ def run(wishes: Wishes) -> int:
 
 
 async def _until_told(evening: Coroutine[None, None, int], once: bool) -> int:
-    """SIGINT and SIGTERM end the evening, with everything cleaned up: the way in which `--keep` is meant to end."""
+    """SIGINT and SIGTERM end the evening, with everything cleaned up. `--keep` is meant to end like that."""
     loop, told = asyncio.get_running_loop(), list[int]()
     task = asyncio.current_task()
     assert task is not None

@@ -47,15 +47,19 @@ def lines_of(account: Account) -> list[str]:
     claim = account.claim
     drained = "never" if claim.drained_in_s is None else f"{claim.drained_in_s:.1f} s"
     reasons = ", ".join(f"{count} {reason}" for reason, count in account.spill_reasons.items()) or "none"
-    return [
-        f"asked for   {account.requests} images from {account.replicas} replicas: {account.succeeded} answered,"
-        + f" {account.failed} failed, {account.lost} lost, {account.duplicates} delivered or billed twice",
-        f"made        {account.onprem} on-prem, {account.external} external for ${account.external_usd:.2f}"
-        + f" (why: {reasons})",
-        f"claim       grace {claim.grace_s:g} s, {claim.cut_by_grace} attempts cut by it,"
-        + f" {account.redone_onprem} jobs done again on-prem, held after {drained},"
-        + f" {claim.starts_after_held} started while held",
-    ]
+    asked = (
+        f"{account.requests} images of {account.replicas} replicas: {account.succeeded} answered,"
+        f" {account.failed} failed, {account.lost} lost, {account.duplicates} delivered or billed twice"
+    )
+    made = (
+        f"{account.onprem} on-prem, {account.external} external for ${account.external_usd:.2f}"
+        f" (why: {reasons})"
+    )
+    claimed = (
+        f"grace {claim.grace_s:g} s, {claim.cut_by_grace} attempts cut by it, {account.redone_onprem} jobs"
+        f" done again on-prem, held after {drained}, {claim.starts_after_held} started while held"
+    )
+    return [f"asked  {asked}", f"made   {made}", f"claim  {claimed}"]
 
 
 def _verdict(account: Account) -> Text:

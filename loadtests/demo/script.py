@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 SIZE = 512
-WARM_UP = 0.32
+WARM_UP = 0.28
 """The share of the traffic that has been sent when the claim comes."""
-GIVEN_BACK = 0.66
+GIVEN_BACK = 0.6
 """The share of the traffic after which the nodes may be given back."""
-BATCH_S, BATCH_LEAD_S = 2.2, 0.1
-"""The set of long requests: how long it takes to come, and how long before the claim it ends."""
+BATCH_S, BATCH_LEAD_S, BATCH_SHARE = 2.2, 0.1, 0.7
+"""The set of long requests: how long it takes to come, how long before the claim it ends, how dense it is."""
 LONG_STEPS = 36
-LONG_EVERY = 50
+LONG_SHARE, LONG_UNTIL = 0.02, 0.8
+"""Besides the set: one in fifty is long, but none at the end, where it would only be waited for."""
 KINDS = ((5, "interactive"), (6, "interactive"), (8, "interactive"), (8, "standard"))
 WEIGHTS = (45, 30, 10, 15)
 
@@ -57,15 +58,14 @@ def written(prompts: Sequence[str], images: int, rate: float, seed: int, replica
     orders = []
     for number in range(images):
         at = number / rate
-        steps, request_class = _kind(rng, number, at - claim_at)
+        steps, request_class = _kind(rng, number / images, at - claim_at)
         prompt, own_seed = shuffled[number % len(shuffled)], rng.randrange(1, 2**31)
         orders.append(Order(number, at, number % replicas, prompt, own_seed, steps, request_class))
     return Script(tuple(orders), claim_at, GIVEN_BACK * ends_at, ends_at)
 
 
-def _kind(rng: random.Random, number: int, after_claim_s: float) -> tuple[int, str]:
+def _kind(rng: random.Random, progress: float, after_claim_s: float) -> tuple[int, str]:
     chosen: tuple[int, str] = rng.choices(KINDS, WEIGHTS)[0]
     in_batch = -BATCH_S - BATCH_LEAD_S <= after_claim_s < -BATCH_LEAD_S
-    if (in_batch and number % 5) or number % LONG_EVERY == LONG_EVERY // 2:
-        return LONG_STEPS, "batch"
-    return chosen
+    share = BATCH_SHARE if in_batch else LONG_SHARE * (progress < LONG_UNTIL)
+    return (LONG_STEPS, "batch") if rng.uniform(0, 1) < share else chosen

@@ -74,8 +74,8 @@ async def until_ready(stage: Stage, session: aiohttp.ClientSession) -> None:
     async with asyncio.timeout(READY_S):
         for replica in stage.replicas:
             operators = Operators(session, replica)
-            while not (await operators.ready() and await _free(operators) >= slots):
-                await asyncio.sleep(0.1)  # noqa: ASYNC110 (it is another process that changes)
+            while not (await operators.ready() and await _free(operators) >= slots):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)  # what is waited for is another process
 
 
 async def _free(operators: Operators) -> int:
@@ -109,20 +109,27 @@ async def _back_ends(
     account = _account(deployment)
     ledgers = (out / "logs" / "workers.jsonl", out / "logs" / "provider.jsonl")
     profile = model.profile
-    workers = await children.start_announcing(
-        "workers",
+    pace = ("--seed", str(seed), "--jitter", str(JITTER))
+    sglang = (
         *("loadtests.emulators", "sglang", "--workers", str(len(pool.workers)), "--ledger", str(ledgers[0])),
-        *("--model", pool.models[deployment.default_model], "--seed", str(seed), "--jitter", str(JITTER)),
+        *("--model", pool.models[deployment.default_model], "--time-scale", str(PACE)),
         *("--fixed", str(profile.fixed_s), "--per-step-mp", str(profile.per_step_mp_s)),
-        *("--time-scale", str(PACE)),
     )
-    provider = await children.start_announcing(
-        "provider",
-        *("loadtests.emulators", "fal", "--concurrency", str(account.concurrency)),
-        *("--ledger", str(ledgers[1]), "--seed", str(seed), "--jitter", str(JITTER)),
+    fal = (
+        *(
+            "loadtests.emulators",
+            "fal",
+            "--concurrency",
+            str(account.concurrency),
+            "--ledger",
+            str(ledgers[1]),
+        ),
         *("--fixed", str(PROVIDER_FIXED_S), "--per-step-mp", str(PROVIDER_PER_STEP_MP_S)),
     )
-    return list(workers["urls"]), str(provider["urls"][0]), ledgers
+    async with asyncio.TaskGroup() as group:
+        workers = group.create_task(children.start_announcing("workers", *sglang, *pace))
+        provider = group.create_task(children.start_announcing("provider", *fal, *pace))
+    return list(workers.result()["urls"]), str(provider.result()["urls"][0]), ledgers
 
 
 async def _replicas(children: Children, port: int, environ: Mapping[str, str]) -> tuple[str, ...]:
