@@ -1,4 +1,4 @@
-"""The one connection to Redis: bounded calls, no retries, and one kind of failure.
+"""The link to Redis: bounded calls, no retries, and one kind of failure.
 
 redis-py's defaults retry ten times and wait for seconds; on a request's path that turns a frozen server
 into minutes, and a retried write into two. Here a call is made once, within `call_timeout_s`, or it is
@@ -13,13 +13,14 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from redis.asyncio import Redis
-from redis.asyncio.connection import BlockingConnectionPool
+from redis.asyncio.connection import ConnectionPool
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import AuthenticationError, AuthorizationError, NoScriptError, RedisError
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoReply
 
+from router.store.pipe import Pipe, PipeBroken
 from router.store.scripts import Script, load
 
 
@@ -38,7 +39,8 @@ class StoreRefused(Exception):
 class Link:
     """Calls of scripts by name. `call` is safe to repeat only where the script says it is idempotent."""
 
-    def __init__(self, redis: Redis, scripts: Mapping[str, Script], timeout_s: float) -> None:
+    def __init__(self, pipe: Pipe, redis: Redis, scripts: Mapping[str, Script], timeout_s: float) -> None:
+        self._pipe = pipe
         self._redis = redis
         self._scripts = scripts
         self._timeout_s = timeout_s
@@ -47,23 +49,21 @@ class Link:
         """Runs one script; a server that has forgotten it is given it again, once."""
         script = self._scripts[name]
         try:
-            async with asyncio.timeout(self._timeout_s):
-                try:
-                    return await self._redis.evalsha(script.sha, len(keys), *keys, *args)
-                except NoScriptError:
-                    return await self._redis.eval(script.text, len(keys), *keys, *args)
-        except (TimeoutError, OSError) as gone:
-            raise StoreDown(f"{name}: no answer within {self._timeout_s:g} s") from gone
+            try:
+                return await self._pipe.send("EVALSHA", script.sha, len(keys), *keys, *args)
+            except NoScriptError:
+                return await self._pipe.send("EVAL", script.text, len(keys), *keys, *args)
+        except PipeBroken as gone:
+            raise StoreDown(f"{name}: {gone}") from gone
         except RedisError as error:
             raise _translated(name, error) from error
 
     async def command(self, *parts: str | int | float) -> Any:
         """Runs one plain command, within the same bounds."""
         try:
-            async with asyncio.timeout(self._timeout_s):
-                return await self._redis.execute_command(*parts)  # type: ignore[no-untyped-call]
-        except (TimeoutError, OSError) as gone:
-            raise StoreDown(f"{parts[0]}: no answer within {self._timeout_s:g} s") from gone
+            return await self._pipe.send(*parts)
+        except PipeBroken as gone:
+            raise StoreDown(f"{parts[0]}: {gone}") from gone
         except RedisError as error:
             raise _translated(str(parts[0]), error) from error
 
@@ -92,7 +92,7 @@ async def _messages(pubsub: Any) -> AsyncIterator[tuple[str, str]]:
             yield str(message["channel"]), str(message["data"])
 
 
-AWAY = frozenset("LOADING READONLY MASTERDOWN CLUSTERDOWN TRYAGAIN NOREPLICAS OOM BUSY UNKILLABLE".split())
+AWAY = {"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "OOM", "BUSY"}
 """Error codes of a server that cannot serve now, and may soon."""
 
 
@@ -109,11 +109,9 @@ def _translated(name: str, error: RedisError) -> Exception:
 
 @asynccontextmanager
 async def open_link(url: str, connect_timeout_s: float, call_timeout_s: float) -> AsyncIterator[Link]:
-    """A link for the length of a scope."""
-    pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
+    """A link for the length of a scope. Nothing is connected before the first call."""
+    pool: ConnectionPool = ConnectionPool.from_url(
         url,
-        max_connections=64,
-        timeout=call_timeout_s,
         decode_responses=True,
         socket_connect_timeout=connect_timeout_s,
         socket_timeout=None,
@@ -121,8 +119,14 @@ async def open_link(url: str, connect_timeout_s: float, call_timeout_s: float) -
         health_check_interval=0,
     )
     redis = Redis(connection_pool=pool)
+    pipe = Pipe(pool.make_connection, call_timeout_s)
     try:
-        yield Link(redis, load(), call_timeout_s)
+        async with asyncio.TaskGroup() as group:
+            carrying = group.create_task(pipe.run())
+            try:
+                yield Link(pipe, redis, load(), call_timeout_s)
+            finally:
+                carrying.cancel()
     finally:
         await redis.aclose()
         await pool.disconnect()

@@ -24,10 +24,10 @@ local function revoke(workers)
       local lease = record(LEASES, id)
       if lease and lease.state == 'offered' and not stands(lease) then
         withdraw(id, lease)
-        lanes[lease.lane] = true
+        lanes[#lanes + 1] = lease.lane
       end
     end
     fill(worker_id)
   end
-  for lane in pairs(lanes) do fill_lane(lane) end
+  for _, lane in ipairs(lanes) do fill_lane(lane) end
 end
