@@ -1,12 +1,13 @@
 """The timeline of the report as SVG: panels over one time axis, with the claim's stretches behind them."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
 from loadtests.demo.figures import DRAINING, HELD, Band, Sample, Timeline
 
-WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 46, 12, 26, 26
+WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 46, 12, 46, 26
 GAP = 34
 Point = tuple[float, float]
 
@@ -69,9 +70,15 @@ class _Axis:
 def _stacked(*wanted: tuple[str, float, float]) -> tuple[Panel, ...]:
     panels, y = [], float(TOP)
     for title, height, most in wanted:
-        panels.append(Panel(title, y, height, max(float(most), 0.1)))
+        panels.append(Panel(title, y, height, _rounded_up(most)))
         y += height + GAP
     return tuple(panels)
+
+
+def _rounded_up(most: float) -> float:
+    """The next of 1, 2, 4, 6, 8, 10 times a power of ten: half of it is a round number too."""
+    power = 10.0 ** math.floor(math.log10(max(most, 0.01)))
+    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= max(most, 0.01) - 1e-9)
 
 
 def _slots(samples: Sequence[Sample]) -> float:
@@ -146,7 +153,7 @@ def _bands(axis: _Axis, bands: Sequence[Band], floor: float) -> Iterable[str]:
             x, wide = axis.x(band.start), axis.x(band.end) - axis.x(band.start)
             box = f'x="{x:.1f}" y="14" width="{wide:.1f}" height="{floor - 14:.1f}"'
             yield f'<rect class="band-{band.name}" {box}/>'
-            yield f'<text class="band-name" x="{x + 4:.1f}" y="11">{escape(band.name)}</text>'
+            yield f'<text class="band-name" x="{x + 4:.1f}" y="11">claim {escape(band.name)}</text>'
 
 
 def _frame(panel: Panel) -> Iterable[str]:

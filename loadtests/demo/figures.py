@@ -1,6 +1,7 @@
 """The scene in numbers over time: for the charts and tables, made after the fact from the same evidence."""
 
 import math
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -51,9 +52,10 @@ class Band:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """Seconds from sending to the picture, of the requests sent during one stretch."""
+    """Seconds from sending to the picture, of the requests of some classes sent during one stretch."""
 
     name: str
+    classes: str
     count: int
     p50: float
     p90: float
@@ -99,17 +101,27 @@ def bands_of(claim: ClaimTimes, start: float, end: float) -> tuple[Band, ...]:
 
 
 def latencies_of(seen: Evidence, bands: Sequence[Band]) -> tuple[Latency, ...]:
-    """By the stretch in which a request was sent; valid answers only."""
-    found = []
-    for band in bands:
-        seconds = sorted(
-            receipt.seconds
-            for receipt in seen.receipts
-            if receipt.valid and band.start <= receipt.sent_at < band.end
-        )
-        if seconds:
-            found.append(Latency(band.name, len(seconds), *_percentiles(seconds), seconds[-1]))
-    return tuple(found)
+    """By class, and by the stretch in which a request was sent; valid answers only."""
+    seconds: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for receipt in seen.receipts:
+        name = next((band.name for band in bands if band.start <= receipt.sent_at < band.end), AFTER)
+        if receipt.valid:
+            seconds[receipt.request_class, name].append(receipt.seconds)
+    return tuple(
+        _latency(request_class, band.name, sorted(seconds[request_class, band.name]))
+        for request_class in sorted({request_class for request_class, _ in seconds}, key=_by_patience)
+        for band in bands
+        if (request_class, band.name) in seconds
+    )
+
+
+def _by_patience(request_class: str) -> int:
+    """Impatient first."""
+    return ("interactive", "standard", "batch").index(request_class)
+
+
+def _latency(request_class: str, name: str, ordered: Sequence[float]) -> Latency:
+    return Latency(name, request_class, len(ordered), *_percentiles(ordered), ordered[-1])
 
 
 def _percentiles(ordered: Sequence[float]) -> tuple[float, float, float]:

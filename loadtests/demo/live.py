@@ -46,13 +46,13 @@ async def _print_lines(watching: Watching, console: Console) -> None:
 def table_of(watching: Watching) -> RenderableType:
     """The table at this moment."""
     now, sample = wall(), _latest(watching)
-    table = Table(title=f"spillover demo · {watching.act}", show_header=False, min_width=64, expand=False)
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(no_wrap=True)
+    table = Table(title=f"spillover demo · {watching.act}", show_header=False)
+    table.add_column(style="dim", no_wrap=True, width=9)
+    table.add_column(no_wrap=True, width=56)
     for name, value in _rows(watching, sample, now):
         table.add_row(name, value)
     total = len(watching.script.orders)
-    return Group(table, ProgressBar(total=max(1, total), completed=len(watching.receipts), width=64))
+    return Group(table, ProgressBar(total=max(1, total), completed=len(watching.receipts), width=72))
 
 
 def line_of(watching: Watching) -> str:

@@ -18,6 +18,7 @@ class Receipt:
     """
 
     number: int
+    request_class: str
     sent_at: float
     ended_at: float
     status: int = 0
@@ -46,6 +47,7 @@ def read(
         fault = _mismatch(order, job, picture)
     receipt = Receipt(
         number=order.number,
+        request_class=order.request_class,
         sent_at=sent_at,
         ended_at=ended_at,
         status=status,

@@ -73,7 +73,7 @@ def _reasons(account: Account) -> Iterable[str]:
 def _latencies(latencies: Sequence[Latency]) -> Iterable[str]:
     for row in latencies:
         cells = "".join(f"<td>{value:.2f}</td>" for value in (row.p50, row.p90, row.p99, row.most))
-        yield f"<tr><td>{escape(row.name)}</td><td>{row.count}</td>{cells}</tr>"
+        yield f"<tr><td>{escape(row.classes)}</td><td>{escape(row.name)}</td><td>{row.count}</td>{cells}</tr>"
 
 
 def _pictures(exhibits: Sequence[Exhibit], orders: Sequence[Order]) -> Iterable[str]:

@@ -40,7 +40,7 @@ async def _send(session: aiohttp.ClientSession, replica: str, order: Order, deli
             body = await reply.read()
     except (aiohttp.ClientError, TimeoutError) as error:
         fault = f"no answer: {type(error).__name__}"
-        deliver(order, Receipt(order.number, sent_at, wall(), fault=fault), None)
+        deliver(order, Receipt(order.number, order.request_class, sent_at, wall(), fault=fault), None)
         return
     headers = {name.lower(): value for name, value in reply.headers.items()}
     deliver(order, *read(order, sent_at, wall(), reply.status, headers, body))
