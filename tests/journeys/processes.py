@@ -39,7 +39,12 @@ class Process:
 
     @classmethod
     def python(
-        cls, name: str, module: str, *arguments: str, folder: Path, environment: Mapping[str, str] | None = None
+        cls,
+        name: str,
+        module: str,
+        *arguments: str,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
     ) -> Process:
         """`python -m module ...` of this environment."""
         return cls(name, [sys.executable, "-m", module, *arguments], folder, environment)

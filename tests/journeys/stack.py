@@ -102,7 +102,9 @@ class Stack:
         """What no gateway should ever have to say: anything on stderr, or an error in its log."""
         said = [line for gateway in self.gateways for line in gateway.process.said.splitlines()]
         errors = [line for line in said if '"level": "error"' in line or '"level": "critical"' in line]
-        return errors + [line for gateway in self.gateways for line in gateway.process.complained.splitlines()]
+        return errors + [
+            line for gateway in self.gateways for line in gateway.process.complained.splitlines()
+        ]
 
     def made(self) -> dict[str, int]:
         """How often each job was made, anywhere."""
@@ -213,14 +215,18 @@ def _started_store(folder: Path) -> Store:
 
 
 def _valkey(folder: Path, port: int) -> Process:
-    return Process("valkey", [str(get_binary_path()), "--port", str(port), "--dir", str(folder), *VALKEY], folder)
+    return Process(
+        "valkey", [str(get_binary_path()), "--port", str(port), "--dir", str(folder), *VALKEY], folder
+    )
 
 
 def _answers(store: Store) -> None:
     def pinged() -> bool | None:
         try:
             with redis.Redis.from_url(store.url, socket_timeout=1) as client:
-                return bool(client.ping()) and client.info("server")["process_id"] == store.process.pid or None
+                return (
+                    (bool(client.ping()) and client.info("server")["process_id"] == store.process.pid) or None
+                )
         except redis.RedisError:
             return None
 

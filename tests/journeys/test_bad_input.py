@@ -59,7 +59,9 @@ def send(running: Stack, body: bytes, *more: str) -> tuple[int, dict[str, Any], 
 def untouched(running: Stack) -> bool:
     """Nobody was asked for anything, and nothing is held."""
     money = {
-        key: value for key, value in rawstore.dump(running.store.url).items() if "{money}" in key and "day" in key
+        key: value
+        for key, value in rawstore.dump(running.store.url).items()
+        if "{money}" in key and "day" in key
     }
     return not (running.workers.rows() or running.fal.rows() or rawstore.leases(running.store.url) or money)
 

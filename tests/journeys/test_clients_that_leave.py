@@ -57,6 +57,11 @@ async def nobody_in_flight(client: Client) -> bool:
     return await in_flight(client) == 0
 
 
+async def all_settled(client: Client, usd: float) -> bool:
+    (account,) = (await client.state())["accounts"]
+    return (account["held_usd"], account["spent_usd"]) == (0, pytest.approx(usd))
+
+
 async def test_a_worker_that_cannot_cancel_keeps_its_slot_until_it_has_ended(tmp_path: Path) -> None:
     with stack(tmp_path, workers=1, speed=SLOW) as running:
         async with clients(running.urls[0]) as (client,):
@@ -113,6 +118,5 @@ async def test_paid_work_runs_to_its_end(tmp_path: Path) -> None:
             await until(lambda: running.fal.count("billed") == 1)
             await until(lambda: nobody_in_flight(client))
             await until(lambda: rawstore.paid_attempts(running.store.url) == 0)
-            spent = (await client.state())["accounts"][0]["spent_usd"]
-        assert spent == pytest.approx(0.03)
+            await until(lambda: all_settled(client, 0.03))
         assert running.fal.count("cancelled") == 0

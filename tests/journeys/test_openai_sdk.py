@@ -77,9 +77,8 @@ def test_its_list_of_models(calm: Stack) -> None:
 )
 def test_its_errors(calm: Stack, key: str, fields: dict[str, object], error: type, code: str) -> None:
     before = calm.workers.count("received")
-    with OpenAI(base_url=calm.urls[0] + "/v1", api_key=key) as client:
-        with pytest.raises(error) as raised:
-            client.images.generate(prompt="a hill", **fields)  # type: ignore[call-overload]
+    with OpenAI(base_url=calm.urls[0] + "/v1", api_key=key) as client, pytest.raises(error) as raised:
+        client.images.generate(prompt="a hill", **fields)  # type: ignore[call-overload]
     assert raised.value.code == code
     assert raised.value.request_id
     assert calm.workers.count("received") == before

@@ -22,7 +22,7 @@ SLOW = Speed(fixed_s=2.5, per_step_mp_s=0.0)
 async def test_a_frozen_store_costs_new_requests_only(tmp_path: Path) -> None:
     with stack(tmp_path, workers=4, speed=SLOW) as running:
         gateway = running.gateways[0]
-        async with clients(gateway.url) as (client,), asyncio.TaskGroup() as group:
+        async with clients(gateway.url, key=PRIVATE) as (client,), asyncio.TaskGroup() as group:
             begun = [group.create_task(client.make(f"begun {i}", seed=i)) for i in range(3)]
             await until(lambda: running.workers.count("started") == 3)
             running.store.freeze()
@@ -37,7 +37,7 @@ async def test_a_frozen_store_costs_new_requests_only(tmp_path: Path) -> None:
 
             running.store.thaw()
             await until(lambda: gateway.get("/readyz")[0] == 200, 5)
-            assert (await until(lambda: served_in_the_house(client), 5)).attempts == "1"
+            assert (await until(lambda: served_in_the_house(client), 5 + SLOW.fixed_s)).attempts == "1"
             await until(lambda: not rawstore.leases(running.store.url), 8)
         assert [task.result().status for task in begun] == [200] * 3
         assert running.workers.most_at_once().keys() <= {f"w-{i}" for i in range(4)}
@@ -56,11 +56,15 @@ async def test_a_store_that_comes_back_empty_is_filled_again(tmp_path: Path) -> 
                 await until(lambda client=client: served_in_the_house(client), 10)
             await until(lambda: all(gateway.get("/readyz")[0] == 200 for gateway in running.gateways), 3)
             assert time.monotonic() - came_back < 10
-            states = [await client.state() for client in both]
-        for state in states:
-            (pool,) = state["pools"]
-            assert [worker["up"] for worker in pool["workers"]] == [True] * 4
+            await until(lambda: all_workers_up(both), 5)
         await until(lambda: not rawstore.leases(running.store.url))
+
+
+async def all_workers_up(both: list[Client]) -> bool:
+    """Every replica sees the whole fleet again."""
+    states = [await client.state() for client in both]
+    up = [[worker["up"] for pool in state["pools"] for worker in pool["workers"]] for state in states]
+    return up == [[True] * 4] * len(both)
 
 
 def refused_for_want_of_a_store(answers: list[Answered]) -> None:

@@ -19,9 +19,7 @@ STEADY = Speed(fixed_s=0.12, per_step_mp_s=0.05)
 async def test_two_hundred_at_once_on_eight_slots(tmp_path: Path) -> None:
     with stack(tmp_path, gateways=2, workers=4, slots=SLOTS, speed=STEADY) as running:
         async with clients(*running.urls) as both:
-            answers = await asyncio.gather(
-                *(both[i % 2].make(f"boat {i}", seed=i) for i in range(REQUESTS))
-            )
+            answers = await asyncio.gather(*(both[i % 2].make(f"boat {i}", seed=i) for i in range(REQUESTS)))
         assert Counter(answer.status for answer in answers) == {200: REQUESTS}
         assert running.workers.most_at_once() == {f"w-{i}": SLOTS for i in range(4)}
         everybody_got_his_own(answers)
