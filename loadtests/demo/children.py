@@ -16,6 +16,7 @@ import loadtests
 ROOT = Path(loadtests.__file__).resolve().parents[1]
 SPEAK_S = 20.0
 POLITE_S = 8.0
+NOTICED_S = 0.2
 LAST_LINES = 15
 
 
@@ -85,6 +86,11 @@ class Children:
             if child.process.returncode is None:
                 _signal(child, signal.SIGKILL)
                 await child.process.wait()
+
+    async def the_dead(self) -> list[Child]:
+        """Those that have ended without being told to."""
+        await asyncio.sleep(NOTICED_S)  # an end is heard of a moment after its effects
+        return [child for child in self._all if child.process.returncode is not None]
 
     async def forget(self, child: Child) -> None:
         """A child that ended before it was of use, and has a successor."""

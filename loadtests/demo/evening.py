@@ -19,7 +19,7 @@ from loadtests.demo.gallery import Gallery
 from loadtests.demo.operators import Refused
 from loadtests.demo.outcome import tell, write_down
 from loadtests.demo.script import written
-from loadtests.demo.stage import REPLICAS, Stage, set_up, until_ready
+from loadtests.demo.stage import REPLICAS, Stage, set_up, until_ready, watch_over
 from loadtests.demo.tryout import how_to_try
 from loadtests.demo.watching import Watching
 from router.store.embedded import NoEmbeddedServer
@@ -45,11 +45,10 @@ def run(wishes: Wishes) -> int:
     console = Console(highlight=False)
     try:
         return asyncio.run(_until_told(_evening(wishes, console), wishes.once))
-    except* (ChildDied, Refused, NoEmbeddedServer, TimeoutError) as failure:
+    except* (ChildDied, Refused, NoEmbeddedServer, aiohttp.ClientError, TimeoutError) as failure:
         for error in _leaves(failure):
-            console.print(
-                f"demo: {str(error) or 'the stage was not ready in time'}", style="red", markup=False
-            )
+            said = str(error) or "a part did not answer in time"
+            console.print(f"demo: {said}", style="red", markup=False, soft_wrap=True)
     return 1
 
 
@@ -81,7 +80,7 @@ async def _evening(wishes: Wishes, console: Console) -> int:
     async with set_up(wishes.out, wishes.port, wishes.seed) as stage, aiohttp.ClientSession() as session:
         _say_where(stage, wishes, console)
         async with asyncio.TaskGroup() as group:
-            watch = group.create_task(stage.children.watch())
+            watch = group.create_task(watch_over(stage))
             await until_ready(stage, session)
             account = await _played(stage, session, wishes, console)
             if not wishes.once:
@@ -106,6 +105,7 @@ async def _played(stage: Stage, session: aiohttp.ClientSession, wishes: Wishes, 
     evidence = _evidence(watching, claim)
     account = account_of(evidence)
     if wishes.json_path is not None:
+        wishes.json_path.parent.mkdir(parents=True, exist_ok=True)
         wishes.json_path.write_text(json.dumps(account.document(), indent=2) + "\n", encoding="utf-8")
     await asyncio.to_thread(write_down, wishes.out, watching, evidence, account)
     tell(console, wishes.out, watching, evidence, account)
@@ -131,8 +131,8 @@ def _evidence(watching: Watching, claim: ClaimTimes) -> Evidence:
         worker_rows=watching.workers.rows,
         provider_rows=watching.provider.rows,
         claim=claim,
-        node_of=watching.stage.node_of,
-        usd_each=watching.stage.usd_each,
+        node_of=watching.stage.deployment.node_of,
+        usd_each=watching.stage.deployment.usd_each,
         replicas=len(watching.stage.replicas),
     )
 

@@ -100,7 +100,7 @@ def _numbers(sample: Sample) -> str:
 
 
 def _spend(watching: Watching) -> float:
-    return len(watching.external) * watching.stage.usd_each
+    return len(watching.external) * watching.stage.deployment.usd_each
 
 
 def _per_second(value: float) -> str:

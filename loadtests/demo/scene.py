@@ -34,7 +34,7 @@ async def play(watching: Watching, session: aiohttp.ClientSession) -> ClaimTimes
 
 async def _claim_and_release(watching: Watching, operators: Operators) -> ClaimTimes:
     """Claims while enough long work runs there, which is the worst moment for it."""
-    script, nodes = watching.script, tuple(watching.stage.deployment.nodes)[:CLAIMED]
+    script, nodes = watching.script, watching.stage.deployment.nodes[:CLAIMED]
     watching.act = "steady traffic"
     await _until(watching, script.claim_at_s)
     await _until_busy(watching, nodes)

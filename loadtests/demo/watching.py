@@ -26,8 +26,8 @@ class Watching:
         self.stage = stage
         self.script = script
         self.gallery = gallery
-        self.workers = Follower(stage.worker_ledger)
-        self.provider = Follower(stage.provider_ledger)
+        self.workers = Follower(stage.back_ends.worker_ledger)
+        self.provider = Follower(stage.back_ends.provider_ledger)
         self.receipts: list[Receipt] = []
         self.samples: list[Sample] = []
         self.began = wall()
@@ -73,7 +73,7 @@ class Watching:
             row["kind"] == "started"
             and row["wall"] >= since
             and row["generation"] not in ended
-            and self.stage.node_of.get(row["worker"]) in nodes
+            and self.stage.deployment.node_of.get(row["worker"]) in nodes
             and steps.get(row["generation"]) == longest
             for row in self.workers.rows
         )
