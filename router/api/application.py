@@ -25,7 +25,7 @@ from router.api.tenants import Keyring
 def build(gate: Gate) -> ASGIApp:
     """Images on their own ASGI callable; everything else on FastAPI."""
     keyring = Keyring(gate.config)
-    return Front(Images(gate, keyring), described(gate, keyring), gate.config.limits.header_bytes)
+    return Front(Images(gate, keyring), described(gate, keyring), gate.config.limits)
 
 
 def described(gate: Gate, keyring: Keyring) -> FastAPI:
@@ -38,7 +38,6 @@ def described(gate: Gate, keyring: Keyring) -> FastAPI:
         redoc_url=None,
         # A redirect would be built from the `Host` header, which anybody can write.
         redirect_slashes=False,
-        max_body_size=gate.config.limits.body_bytes,
         telemetry={"tracing": False, "metrics": False, "logs": False},
     )
     admin = Door(keyring, "admin")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from starlette.types import Receive
+from starlette.types import Message, Receive
 
 from router.api.refusals import Refusal
 
 CLOSE = (("connection", "close"),)
-"""The rest of such a body is not read, so the connection is of no more use."""
+"""For connections that are of no more use, such as one with a body that is not read to its end."""
 
 
 class ClientLeft(Exception):
@@ -20,14 +20,33 @@ class ClientLeft(Exception):
 async def read_body(headers: Mapping[bytes, bytes], receive: Receive, cap: int, patience_s: float) -> bytes:
     """The whole body. Raises a `Refusal`, or `ClientLeft`."""
     _check_kind(headers)
-    declared = headers.get(b"content-length", b"")
-    if declared.isdigit() and (len(declared) > 18 or int(declared) > cap):
-        raise _too_large(cap)
+    check_declared(headers.get(b"content-length", b""), cap)
     try:
         async with asyncio.timeout(patience_s):
             return await _collected(receive, cap)
     except TimeoutError:
         raise Refusal("request_body_timeout", headers=CLOSE) from None
+
+
+def check_declared(length: bytes, cap: int) -> None:
+    """Raises a `Refusal` if a body says of itself that it is too long."""
+    if length.isdigit() and (len(length) > 18 or int(length) > cap):
+        raise _too_large(cap)
+
+
+def capped(receive: Receive, cap: int) -> Receive:
+    """The same, for whoever reads the body by itself: past the cap reading raises a `Refusal`."""
+    size = 0
+
+    async def counted() -> Message:
+        nonlocal size
+        message = await receive()
+        size += len(message.get("body", b""))
+        if size > cap:
+            raise _too_large(cap)
+        return message
+
+    return counted
 
 
 async def _collected(receive: Receive, cap: int) -> bytes:

@@ -51,6 +51,8 @@ def translated(error: Exception) -> Refusal:
             return Refusal("state_store_unavailable")
         case RequestValidationError():
             return _invalid(error)
+        case HTTPException(__cause__=Refusal() as refusal):  # FastAPI's cover of what reading the body raised
+            return refusal
         case HTTPException():
             headers = tuple((error.headers or {}).items())
             return Refusal(_BY_STATUS.get(error.status_code, "invalid_request"), headers=headers)

@@ -9,12 +9,12 @@ import logging
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from config.schema import Limits
 from router.api import images
+from router.api.bodies import CLOSE, capped, check_declared
 from router.api.refusals import Refusal
 from router.api.replies import SAFE, refused
 from router.api.request_ids import REQUEST_ID, request_id
-
-CLOSE = (("connection", "close"),)
 
 log = logging.getLogger("spillover.http")
 
@@ -22,29 +22,33 @@ log = logging.getLogger("spillover.http")
 class Front:
     """The whole ASGI app of a replica."""
 
-    def __init__(self, generations: ASGIApp, rest: ASGIApp, header_bytes: int) -> None:
+    def __init__(self, generations: ASGIApp, rest: ASGIApp, limits: Limits) -> None:
         self._generations = generations
         self._rest = rest
-        self._header_bytes = header_bytes
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         if scope["type"] != "http":
             await self._rest(scope, receive, send)
             return
-        size, sent_id = 0, None
+        size, sent = 0, {}
         for name, value in scope["headers"]:
             size += len(name) + len(value) + 4
-            if name == b"x-request-id":
-                sent_id = value
-        scope[REQUEST_ID] = request_id(sent_id)
-        if size > self._header_bytes:
-            refusal = Refusal("headers_too_large", headers=CLOSE)
+            sent[name] = value
+        scope[REQUEST_ID] = request_id(sent.get(b"x-request-id"))
+        try:
+            if size > self._limits.header_bytes:
+                raise Refusal("headers_too_large", headers=CLOSE)
+            if scope["path"] == images.PATH:
+                await self._generations(scope, receive, send)
+                return
+            check_declared(sent.get(b"content-length", b""), self._limits.body_bytes)
+        except Refusal as refusal:
             await refused(refusal, scope["path"], scope[REQUEST_ID]).send(send)
-        elif scope["path"] == images.PATH:
-            await self._generations(scope, receive, send)
-        else:
-            await self._guarded(scope, receive, _marked(send, scope[REQUEST_ID]))
+            return
+        receive = capped(receive, self._limits.body_bytes)
+        await self._guarded(scope, receive, _marked(send, scope[REQUEST_ID]))
 
     async def _guarded(self, scope: Scope, receive: Receive, send: Send) -> None:
         """FastAPI answers an unexpected failure with our 500 and raises it again: it is told once, here."""

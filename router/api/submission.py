@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from router.api.bodies import CLOSE
 from router.api.gate import Gate
 from router.api.refusals import Refusal
 from router.api.tenants import Caller
@@ -13,8 +14,6 @@ from router.api.tickets import SDK_TRY, retries
 from router.model.ticket import Ticket
 from router.serving.desk import Run
 from router.telemetry.events import Admitted
-
-CLOSE = (("connection", "close"),)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,7 @@ class RawReply:
 
 
 async def talk(url: str, *pieces: bytes, patience_s: float = 5.0) -> RawReply:
-    """Writes the pieces, reads one reply. Errors while writing do not matter: the reply may be there already."""
+    """Writes the pieces, reads one reply. A broken pipe does not matter: the reply may be there already."""
     parts = urlsplit(url)
     reader, writer = await asyncio.open_connection(parts.hostname, parts.port)
     try:
@@ -47,7 +47,9 @@ async def read_reply(reader: asyncio.StreamReader) -> RawReply:
     return RawReply(int(head[0].split()[1]), headers, body, headers.get("connection") == "close")
 
 
-def request(body: bytes, *lines: str, path: str = "/v1/images/generations", length: int | None = None) -> bytes:
+def request(
+    body: bytes, *lines: str, path: str = "/v1/images/generations", length: int | None = None
+) -> bytes:
     length = len(body) if length is None else length
     head = [f"POST {path} HTTP/1.1", "Host: x", f"Content-Length: {length}", *lines, "", ""]
     return "\r\n".join(head).encode("latin-1") + body

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.api.deployment import ADMIN, House
+from tests.api.raw import talk
 
 ORDER = {"nodes": ["node-0"], "owner": "train-1", "reason": "a run"}
 
@@ -41,16 +42,16 @@ async def test_a_second_claim_of_the_same_owner(small: House) -> None:
     assert second.json()["claim"]["id"] == first["id"]
 
 
-async def test_an_unknown_node_names_the_nearest(small: House) -> None:
-    reply = await small.admin("POST", "/admin/claims", json=ORDER | {"nodes": ["node-0", "nod-1"]})
+async def test_an_unknown_node_names_the_nearest(shared: House) -> None:
+    reply = await shared.admin("POST", "/admin/claims", json=ORDER | {"nodes": ["node-0", "nod-1"]})
     assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
     assert reply.json()["unknown"] == ["nod-1"]
     assert "node-" in reply.json()["detail"]
 
 
 @pytest.mark.parametrize("method", ["GET", "DELETE"])
-async def test_an_unknown_claim(small: House, method: str) -> None:
-    reply = await small.admin(method, "/admin/claims/clm_nothing")
+async def test_an_unknown_claim(shared: House, method: str) -> None:
+    reply = await shared.admin(method, "/admin/claims/clm_nothing")
     assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
 
 
@@ -70,32 +71,35 @@ async def test_an_unknown_claim(small: House, method: str) -> None:
     ],
 )
 async def test_a_wrong_order_is_refused_by_its_field(
-    small: House, changes: dict[str, Any], param: str
+    shared: House, changes: dict[str, Any], param: str
 ) -> None:
-    reply = await small.admin("POST", "/admin/claims", json=ORDER | changes)
+    reply = await shared.admin("POST", "/admin/claims", json=ORDER | changes)
     assert reply.status_code == 422, reply.text
     assert reply.headers["content-type"] == "application/problem+json"
     assert (reply.json()["code"], reply.json()["param"]) == ("validation_error", param)
 
 
 @pytest.mark.parametrize("body", [b"{", b"", b"[]", b'{"nodes": NaN}', b"[" * 50_000])
-async def test_a_broken_order_is_refused(small: House, body: bytes) -> None:
-    reply = await small.admin(
+async def test_a_broken_order_is_refused(shared: House, body: bytes) -> None:
+    reply = await shared.admin(
         "POST", "/admin/claims", content=body, headers={"Content-Type": "application/json"}
     )
     assert reply.status_code in (400, 422)
     assert reply.json()["code"] in ("invalid_json", "validation_error")
 
 
-async def test_a_giant_order_is_refused(small: House) -> None:
-    reply = await small.admin("POST", "/admin/claims", json=ORDER | {"reason": "x" * 2_000_000})
+async def test_a_giant_order_is_refused(shared: House) -> None:
+    reply = await shared.admin("POST", "/admin/claims", json=ORDER | {"reason": "x" * 2_000_000})
     assert (reply.status_code, reply.json()["code"]) == (413, "payload_too_large")
+    head = f"POST /admin/claims HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {ADMIN.text}\r\n"
+    kind = "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunk = b"10000\r\n" + b" " * 0x10000 + b"\r\n"
+    chunked = await talk(shared.url, (head + kind).encode(), *[chunk] * 17)
+    assert (chunked.status, chunked.json["code"]) == (413, "payload_too_large")
 
 
 async def test_a_flag_on_a_node(small: House) -> None:
-    made = await small.admin(
-        "PUT", "/admin/flags/node/node-1", json={"reason": "smells", "expires_s": None}
-    )
+    made = await small.admin("PUT", "/admin/flags/node/node-1", json={"reason": "smells", "expires_s": None})
     flag = made.json()
     assert made.status_code == 200
     assert (flag["kind"], flag["name"], flag["reason"], flag["expires_at"]) == (
@@ -132,8 +136,8 @@ async def test_a_flag_is_written_over_only_by_who_has_seen_it(small: House) -> N
     ("path", "hint"),
     [("node/node-9", "node-"), ("nodes/node-0", "node"), ("pool/huse", "house"), ("model/x", "krea")],
 )
-async def test_an_unknown_thing_names_the_nearest(small: House, path: str, hint: str) -> None:
-    reply = await small.admin("PUT", f"/admin/flags/{path}", json={"reason": "a test"})
+async def test_an_unknown_thing_names_the_nearest(shared: House, path: str, hint: str) -> None:
+    reply = await shared.admin("PUT", f"/admin/flags/{path}", json={"reason": "a test"})
     assert (reply.status_code, reply.json()["code"]) == (404, "not_found")
     assert hint in reply.json()["detail"]
 
@@ -165,8 +169,8 @@ async def test_an_overdue_claim_is_an_alarm(small: House) -> None:
     await small.until(lambda: alarmed(small, claim["id"]))
 
 
-async def test_the_openapi_document(small: House) -> None:
-    found = (await small.admin("GET", "/openapi.json")).json()
+async def test_the_openapi_document(shared: House) -> None:
+    found = (await shared.admin("GET", "/openapi.json")).json()
     assert {"/v1/images/generations", "/v1/models", "/admin/claims", "/livez"} <= found["paths"].keys()
     body = found["components"]["schemas"]["GenerationBody"]
     assert body["required"] == ["prompt"]

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from base64 import b64decode
 from typing import Any
 
 import pytest
 
-from tests.api.deployment import ADMIN, RIVAL, House, bearer
+from tests.api.deployment import CLIENT, RIVAL, House, bearer
 
 
-async def test_an_image_comes_with_its_facts(small: House) -> None:
-    reply = await small.make(seed=7, user="u-1", quality="auto")
+async def test_an_image_comes_with_its_facts(shared: House) -> None:
+    reply = await shared.make(seed=7, user="u-1", quality="auto")
     body, headers = reply.json(), reply.headers
     facts = body["spillover"]
     assert reply.status_code == 200
     assert b64decode(body["data"][0]["b64_json"]).startswith(b"\x89PNG")
     assert (body["output_format"], body["size"], "usage" in body) == ("png", "64x64", False)
-    assert abs(body["created"] - small.replica.parts.gate.clock.now()) < 10
+    assert abs(body["created"] - shared.replica.parts.gate.clock.now()) < 10
     assert (facts["route"], facts["pool"], facts["attempts"]) == ("onprem", "house", 1)
     assert (facts["reason"], facts["cost_usd"], facts["seed"]) == ("onprem", 0.0, 7)
     assert facts["run_ms"] > 0
@@ -34,8 +33,8 @@ async def test_an_image_comes_with_its_facts(small: House) -> None:
     assert headers["x-content-type-options"] == "nosniff"
 
 
-async def test_several_images_in_another_format(small: House) -> None:
-    reply = await small.make(n=3, output_format="webp", size="128x64")
+async def test_several_images_in_another_format(shared: House) -> None:
+    reply = await shared.make(n=3, output_format="webp", size="128x64")
     images = [b64decode(item["b64_json"]) for item in reply.json()["data"]]
     assert [image[8:12] for image in images] == [b"WEBP"] * 3
     assert len(set(images)) == 3
@@ -55,17 +54,17 @@ async def test_what_spills_says_why_and_what_it_cost(small: House) -> None:
     ("sent", "kept"),
     [("my-Trace_01", True), ("a" * 64, True), ("a" * 65, False), ("", False), ("a b", False), ("ü", False)],
 )
-async def test_a_harmless_request_id_is_kept(small: House, sent: str, kept: bool) -> None:
-    reply = await small.make(headers={"X-Request-Id": sent.encode()})
-    other = await small.http.get("/livez", headers={"X-Request-Id": sent.encode()})
+async def test_a_harmless_request_id_is_kept(shared: House, sent: str, kept: bool) -> None:
+    reply = await shared.make(headers={"X-Request-Id": sent.encode()})
+    other = await shared.http.get("/livez", headers={"X-Request-Id": sent.encode()})
     for found in (reply.headers["x-request-id"], other.headers["x-request-id"]):
         assert (found == sent) is kept
         assert kept or found.startswith("req_")
 
 
-async def test_a_request_without_a_content_type_is_read(small: House) -> None:
-    reply = await small.http.post(
-        "/v1/images/generations", content=b'{"prompt": "a hill"}', headers=bearer_of_client()
+async def test_a_request_without_a_content_type_is_read(shared: House) -> None:
+    reply = await shared.http.post(
+        "/v1/images/generations", content=b'{"prompt": "a hill"}', headers=bearer(CLIENT)
     )
     assert reply.status_code == 200
 
@@ -74,13 +73,13 @@ async def test_a_request_without_a_content_type_is_read(small: House) -> None:
     "headers",
     [{"Content-Type": "text/plain"}, {"Content-Type": "multipart/form-data"}, {"Content-Encoding": "gzip"}],
 )
-async def test_anything_but_plain_json_is_refused(small: House, headers: dict[str, str]) -> None:
-    reply = await small.make(headers=headers)
+async def test_anything_but_plain_json_is_refused(shared: House, headers: dict[str, str]) -> None:
+    reply = await shared.make(headers=headers)
     assert (reply.status_code, code(reply)) == (415, "unsupported_media_type")
 
 
-async def test_other_methods_are_refused(small: House) -> None:
-    reply = await small.http.get("/v1/images/generations")
+async def test_other_methods_are_refused(shared: House) -> None:
+    reply = await shared.http.get("/v1/images/generations")
     assert (reply.status_code, code(reply), reply.headers["allow"]) == (405, "method_not_allowed", "POST")
 
 
@@ -95,12 +94,13 @@ async def test_other_methods_are_refused(small: House) -> None:
     ],
 )
 async def test_wrong_requests_cost_nothing(
-    small: House, fields: dict[str, Any], status: int, wanted: str
+    shared: House, fields: dict[str, Any], status: int, wanted: str
 ) -> None:
-    reply = await small.make(**fields)
+    before = shared.fleet.ledger.count("started")
+    reply = await shared.make(**fields)
     assert (reply.status_code, code(reply)) == (status, wanted)
     assert reply.headers["x-should-retry"] == "false"
-    assert not small.fleet.ledger.rows("started")
+    assert shared.fleet.ledger.count("started") == before
 
 
 async def test_a_parameter_nobody_can_honour_is_named(small: House) -> None:
@@ -129,7 +129,7 @@ async def test_every_attempt_fails(small: House) -> None:
     await small.fleet.set_faults({"kind": "error500", "times": -1})
     await switch_off(small, "overflow", "overflow")
     reply = await small.make()
-    assert (reply.status_code, code(reply)) == (502, "upstream_error")
+    assert (reply.status_code, reply.json().get("error", reply.headers)["code"]) == (502, "upstream_error")
     assert reply.headers["x-should-retry"] == "false"
     assert int(reply.headers["spillover-attempts"]) >= 1
     assert "returned no output" not in reply.text
@@ -151,20 +151,6 @@ async def test_a_deadline_passes(slow: House) -> None:
     assert reply.headers["x-should-retry"] == "false"
 
 
-async def test_a_replica_holds_only_so_many(slow: House) -> None:
-    desk = slow.replica.parts.desk
-    limit = slow.replica.parts.gate.config.limits.in_flight
-    assert limit > 4
-    async with asyncio.TaskGroup() as group:
-        first = group.create_task(slow.make())
-        await slow.until(lambda: held(desk, 1))
-    assert first.result().status_code == 200
-
-
-async def held(desk: Any, count: int) -> bool:
-    return len(desk) == count
-
-
 async def answers(house: House, wanted: str) -> bool:
     reply = await house.make()
     return reply.status_code != 200 and code(reply) == wanted
@@ -177,13 +163,3 @@ async def switch_off(house: House, kind: str, name: str) -> None:
 
 def code(reply: Any) -> str:
     return str(reply.json()["error"]["code"])
-
-
-def bearer_of_client() -> dict[str, str]:
-    from tests.api.deployment import CLIENT
-
-    return bearer(CLIENT)
-
-
-def test_admin_key_is_another() -> None:
-    assert ADMIN.id != RIVAL.id

@@ -49,29 +49,29 @@ async def test_a_repeated_request_joins_its_twin(slow: House) -> None:
     assert slow.fleet.ledger.count("started") == 1
 
 
-async def test_a_twin_that_is_done_is_given_again(small: House) -> None:
-    first = await talk(small.url, request(BODY, KEY, "x-stainless-retry-count: 0"))
-    again = await talk(small.url, request(BODY, KEY, "x-stainless-retry-count: 2"))
+async def test_a_twin_that_is_done_is_given_again(shared: House) -> None:
+    first = await talk(shared.url, request(BODY, KEY, "x-stainless-retry-count: 0"))
+    again = await talk(shared.url, request(BODY, KEY, "x-stainless-retry-count: 2"))
     assert again.headers["spillover-job-id"] == first.headers["spillover-job-id"]
     assert again.json["data"] == first.json["data"]
     assert again.headers["x-request-id"] != first.headers["x-request-id"]
 
 
-async def test_only_the_same_key_and_body_are_a_twin(small: House) -> None:
+async def test_only_the_same_key_and_body_are_a_twin(shared: House) -> None:
     retried = {"x-stainless-retry-count": "1"}
-    await small.make(headers={"x-stainless-retry-count": "0"})
+    await shared.make(headers={"x-stainless-retry-count": "0"})
     for reply in (
-        await small.make("another hill", headers=retried),
-        await small.make(key=RIVAL, headers=retried),
-        await small.make(headers={"x-stainless-retry-count": "0"}),
-        await small.make(),
+        await shared.make("another hill", headers=retried),
+        await shared.make(key=RIVAL, headers=retried),
+        await shared.make(headers={"x-stainless-retry-count": "0"}),
+        await shared.make(),
     ):
         assert reply.status_code == 200
         assert "spillover-joined" not in reply.headers
 
 
-async def test_a_slow_reader_gets_all_of_it(small: House) -> None:
-    async with small.http.stream(
+async def test_a_slow_reader_gets_all_of_it(shared: House) -> None:
+    async with shared.http.stream(
         "POST", "/v1/images/generations", json={"prompt": "a hill", "n": 4}, headers=bearer(CLIENT)
     ) as reply:
         size = 0
