@@ -23,13 +23,16 @@ result_expired payload_too_large image_too_large unsupported_media_type method_n
 validation_error idempotency_key_reused url_not_allowed image_invalid unsupported_parameter
 content_policy rate_limited concurrency_exceeded tenant_budget_exceeded client_left internal_error
 upstream_error upstream_invalid_result no_capacity overloaded draining state_store_unavailable
-deadline_exceeded model_off
+deadline_exceeded model_off headers_too_large revision_conflict not_ready
 """
 _ATTEMPT_CODES = """
 busy not_started cancelled out_of_memory no_images no_image result_gone server_error error_in_success
 provider_credit bad_credential gateway_error unexpected_status malformed_reply malformed_accept
 attempt_mismatch untrusted_url redirect response_too_large bad_url connect_failed send_window_closed
 deadline result_unavailable request_not_found cannot_resume no_outcome cut_by_claim
+connect_timeout dns_failed tls_failed connection_lost stalled truncated_reply bad_http
+image_empty image_not_base64 image_is_markup image_unknown_format image_broken_header image_truncated
+image_wrong_size image_wrong_format
 """
 _WHYS = """
 ended closed pool_closed no_free_slot at_capacity cooling over_budget account_off overflow_off
@@ -39,7 +42,7 @@ onprem onprem_failed onprem_cannot onprem_claimed onprem_unavailable onprem_satu
 no_capacity_yet done deadline_exceeded model_off upstream_error unsupported_parameter no_capacity
 content_policy invalid_request
 """
-_STATUSES = "200 202 400 401 403 404 405 408 409 410 413 415 422 429 499 500 502 503 504"
+_STATUSES = "200 202 400 401 403 404 405 408 409 410 413 415 422 429 431 499 500 502 503 504"
 
 CODES = frozenset((_CODES + _ATTEMPT_CODES).split())
 WHYS = frozenset(_WHYS.split())

@@ -25,6 +25,7 @@ from opentelemetry.util.types import AttributeValue
 
 from providers.contract import Failed, Outcome, Produced
 from router.model.ticket import Ticket
+from router.telemetry.logs import bound
 
 # Names of the conventions for generative AI, which are in development: copied, and pinned by a test. They
 # have no operation for images.
@@ -92,7 +93,8 @@ class Spans:
         """A request, from its headers to its answer. `route` is the pattern of the path, not the path."""
         parent = _extracted(traceparent, tracestate)
         if self._tracer is None:
-            yield Traced(_ids(parent), None)
+            with _about(Traced(_ids(parent), None)) as traced:
+                yield traced
             return
         attributes = {"http.request.method": method, "http.route": route}
         span = self._tracer.start_span(f"{method} {route}", parent, SpanKind.SERVER, attributes)
@@ -148,12 +150,20 @@ def _running(span: Span) -> Iterator[Traced]:
     """Ends the span. An exception is told by its type alone: its words may hold what a client sent."""
     traced = Traced(span.get_span_context(), span if span.is_recording() else None)
     try:
-        yield traced
+        with _about(traced):
+            yield traced
     except BaseException as error:
         traced.failed(type(error).__name__)
         raise
     finally:
         span.end()
+
+
+@contextmanager
+def _about(traced: Traced) -> Iterator[Traced]:
+    """Log lines written in here name the trace."""
+    with bound(trace_id=traced.trace_id, span_id=traced.span_id):
+        yield traced
 
 
 def _extracted(traceparent: str | None, tracestate: str | None) -> Context:

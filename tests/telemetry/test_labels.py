@@ -9,6 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from providers.images import Flaw
+from router.api.refusals import TABLE
 from router.telemetry import events as e
 from router.telemetry.instruments import Instruments
 from router.telemetry.labels import CODES, NONE, OTHER, REASONS, WHYS, Labels
@@ -131,6 +133,15 @@ def test_the_codes_of_the_dialects_are_known_words() -> None:
     codes = {code for code in literals("providers", "Failed") if code.isidentifier()}
     assert codes <= CODES
     assert len(codes) > 15
+
+
+def test_the_codes_and_statuses_of_the_edge_are_known_words() -> None:
+    assert set(TABLE) <= CODES
+    assert {str(kind.status) for kind in TABLE.values()} <= LABELS.of("status")
+
+
+def test_the_flaws_of_images_are_known_words() -> None:
+    assert set(Flaw) <= CODES
 
 
 def test_the_store_refuses_with_known_words() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import logging
 import re
 from collections.abc import Iterator
 
@@ -14,6 +16,7 @@ from opentelemetry.trace import SpanKind, StatusCode
 
 from providers.contract import Failed, Fault, Generation, Image, Produced
 from router.model.ticket import Tenant, Ticket
+from router.telemetry.logs import JsonLines
 from router.telemetry.spans import Spans
 
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -193,6 +196,21 @@ def test_a_malformed_traceparent_is_no_traceparent(malformed: str) -> None:
     with Spans().server("POST", "/x", malformed) as server:
         assert SHAPE.fullmatch(server.traceparent)
         assert server.trace_id != PARENT[3:35]
+
+
+def test_log_lines_name_the_trace(traced: Tracing) -> None:
+    def line() -> dict[str, str]:
+        told: dict[str, str] = json.loads(JsonLines().format(logging.makeLogRecord({"msg": "x"})))
+        return told
+
+    with traced.spans.server("POST", "/x", PARENT) as server:
+        assert (line()["trace_id"], line()["span_id"]) == (server.trace_id, server.span_id)
+        with traced.spans.dispatch(ticket(server.traceparent)) as dispatch:
+            assert line()["span_id"] == dispatch.span_id
+        assert line()["span_id"] == server.span_id
+    with Spans().server("POST", "/x", PARENT):
+        assert line()["trace_id"] == PARENT[3:35]
+    assert "trace_id" not in line()
 
 
 def test_a_ticket_without_ids_is_not_traced(traced: Tracing) -> None:
