@@ -75,8 +75,8 @@ def dump(client: redis.Redis, pool: str = "p") -> Dump:
     for part in ("slots", "free", "queue", "offers", "parked"):
         pipe.zrange(name[part], 0, -1)
     pipe.keys("*")
+    time, *rows = pipe.execute()
     (
-        time,
         meta,
         workers,
         nodes,
@@ -91,7 +91,7 @@ def dump(client: redis.Redis, pool: str = "p") -> Dump:
         offers,
         parked,
         every,
-    ) = pipe.execute()
+    ) = rows
     return Dump(
         now=time[0] * 1000 + time[1] // 1000,
         meta=meta,
@@ -114,8 +114,8 @@ def dump(client: redis.Redis, pool: str = "p") -> Dump:
 def check(seen: Dump, pool: str = "p", *, over: Mapping[str, int] = NOTHING, filled: bool = True) -> None:
     """Raises `AssertionError` where an invariant is broken.
 
-    `over`: leases that workers had before, which may be more than the slots they have now. `filled`: everything that raises capacity
-    was followed by a fill, so that no slot is free beside a waiter that it fits.
+    `over`: leases that workers had before, which may be more than the slots they have now. `filled`: all that
+    raises capacity was followed by a fill, so that no slot is free beside a waiter that it fits.
     """
     _check_slots(seen, over)
     _check_tickets(seen)
