@@ -6,6 +6,7 @@ that is not, no further span objects are made, and its ids are passed on. Baggag
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from secrets import randbits
@@ -38,6 +39,8 @@ ERROR = "error.type"
 ONPREM = "spillover.onprem"
 
 _w3c = TraceContextTextMapPropagator()
+_OURS = re.compile("00-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-(?P<flags>0[01])")
+"""What `_written` makes, and a ticket carries."""
 
 
 class Traced:
@@ -45,11 +48,10 @@ class Traced:
 
     __slots__ = ("_span", "span_id", "trace_id", "traceparent")
 
-    def __init__(self, context: SpanContext, span: Span | None) -> None:
+    def __init__(self, traceparent: str, span: Span | None = None) -> None:
         self._span = span
-        self.trace_id = f"{context.trace_id:032x}"
-        self.span_id = f"{context.span_id:016x}"
-        self.traceparent = f"00-{self.trace_id}-{self.span_id}-{context.trace_flags & 1:02x}"
+        self.traceparent = traceparent
+        self.trace_id, self.span_id = traceparent[3:35], traceparent[36:52]
 
     def note(self, **attributes: AttributeValue) -> None:
         """Attributes of our own: ids, words and numbers. `queued_s=1` becomes `spillover.queued_s`."""
@@ -93,7 +95,7 @@ class Spans:
         """A request, from its headers to its answer. `route` is the pattern of the path, not the path."""
         parent = _extracted(traceparent, tracestate)
         if self._tracer is None:
-            with _about(Traced(_ids(parent), None)) as traced:
+            with _about(Traced(_written(_ids(parent)))) as traced:
                 yield traced
             return
         attributes = {"http.request.method": method, "http.route": route}
@@ -136,19 +138,21 @@ class Spans:
     def _below(
         self, traceparent: str | None, name: str, kind: SpanKind, attributes: Mapping[str, AttributeValue]
     ) -> Iterator[Traced]:
-        parent = _extracted(traceparent, None)
-        context = get_current_span(parent).get_span_context()
-        if self._tracer is None or not context.trace_flags.sampled:
-            yield Traced(_ids(parent), None)
-            return
-        with _running(self._tracer.start_span(name, parent, kind, attributes)) as traced:
-            yield traced
+        ours = _OURS.fullmatch(traceparent or "")
+        if traceparent is None or ours is None:
+            yield Traced(_written(_ids(Context())))
+        elif self._tracer is None or ours["flags"] == "00":
+            yield Traced(traceparent)
+        else:
+            span = self._tracer.start_span(name, _extracted(traceparent, None), kind, attributes)
+            with _running(span) as traced:
+                yield traced
 
 
 @contextmanager
 def _running(span: Span) -> Iterator[Traced]:
     """Ends the span. An exception is told by its type alone: its words may hold what a client sent."""
-    traced = Traced(span.get_span_context(), span if span.is_recording() else None)
+    traced = Traced(_written(span.get_span_context()), span if span.is_recording() else None)
     try:
         with _about(traced):
             yield traced
@@ -172,6 +176,10 @@ def _extracted(traceparent: str | None, tracestate: str | None) -> Context:
         return Context()
     carrier = {"traceparent": traceparent, **({"tracestate": tracestate} if tracestate else {})}
     return _w3c.extract(carrier, Context())
+
+
+def _written(context: SpanContext) -> str:
+    return f"00-{context.trace_id:032x}-{context.span_id:016x}-{context.trace_flags & 1:02x}"
 
 
 def _ids(parent: Context) -> SpanContext:
