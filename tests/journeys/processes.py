@@ -70,6 +70,10 @@ class Process:
     def send(self, number: signal.Signals) -> None:
         self._popen.send_signal(number)
 
+    def wait(self) -> int:
+        """Its exit code, when it has ended by itself."""
+        return self._popen.wait(END_S)
+
     def kill(self) -> None:
         """At once, and gone when this returns."""
         self._popen.kill()

@@ -225,8 +225,8 @@ def _answers(store: Store) -> None:
         try:
             with redis.Redis.from_url(store.url, socket_timeout=1) as client:
                 return (
-                    (bool(client.ping()) and client.info("server")["process_id"] == store.process.pid) or None
-                )
+                    bool(client.ping()) and client.info("server")["process_id"] == store.process.pid
+                ) or None
         except redis.RedisError:
             return None
 

@@ -90,9 +90,9 @@ async def test_nothing_of_a_request_stays_behind(tmp_path: Path) -> None:
         }
     gateways = {name: text for name, text in running.all_output().items() if name.startswith("gateway")}
     assert '"name": "POST /v1/images/generations"' in gateways["gateway-0.out"]  # spans are among it
-    # The search does find what is there: the model's name may stand anywhere.
+    # The search does find what is there: names of models and pools may stand anywhere.
     everywhere = {"admin documents", "metrics", "store while busy", "store", "gateway-0.out"}
-    assert {find.place for find in found({"model": MODEL}, places | gateways)} >= everywhere
+    assert {find.place for find in found({"model": MODEL, "pool": "onprem"}, places | gateways)} >= everywhere
     needles = {"prompt": WORD, **{f"key {i}": secret for i, secret in enumerate(SECRETS)}}
     needles |= {f"image {i}": piece for i, image in enumerate(images) for piece in pieces(image)}
     assert list(found(needles, places | gateways)) == []
@@ -126,8 +126,7 @@ async def bad_requests(client: Client) -> list[Answered]:
     raw = [b'{"prompt": "%s' % WORD.encode(), b'["%s"]' % WORD.encode(), WORD.encode() * 100_000]
     keys = [STRANGER.text, f"spk_{HOUSE.id}_{STRANGER.secret}", WORD, ADMIN.text]
     typed = {**bearer(HOUSE), "Content-Type": "application/json"}
-    for body in raw:
-        answers.append(await client.ask("POST", PATH, data=io.BytesIO(body), headers=typed))
+    answers += [await client.ask("POST", PATH, data=io.BytesIO(body), headers=typed) for body in raw]
     for key in keys:
         headers = {"Authorization": f"Bearer {key}"}
         answers.append(await client.ask("POST", PATH, json={"prompt": WORD}, headers=headers))

@@ -24,21 +24,23 @@ SLACK_S = 2.5
 async def test_slots_of_a_killed_leader_come_back(tmp_path: Path) -> None:
     with stack(tmp_path, gateways=2, workers=4, speed=SLOW) as running:
         victim, survivor = leader_first(running)
-        async with clients(victim.url, survivor.url, key=PRIVATE) as (doomed, alive):
-            async with asyncio.TaskGroup() as group:
-                lost = [group.create_task(failing(doomed, i)) for i in range(6)]
-                name = (await doomed.state())["replica"]
-                await until(lambda: len(held_by(running, name)) == 4)
-                await until(lambda: rawstore.waiting(running.store.url) == 2)
-                kept = [group.create_task(alive.make(f"kept {i}", seed=i)) for i in range(4)]
-                await until(lambda: rawstore.waiting(running.store.url) == 6)
-                victim.process.kill()
-                killed = time.monotonic()
+        async with (
+            clients(victim.url, survivor.url, key=PRIVATE) as (doomed, alive),
+            asyncio.TaskGroup() as group,
+        ):
+            lost = [group.create_task(failing(doomed, i)) for i in range(6)]
+            name = (await doomed.state())["replica"]
+            await until(lambda: len(held_by(running, name)) == 4)
+            await until(lambda: rawstore.waiting(running.store.url) == 2)
+            kept = [group.create_task(alive.make(f"kept {i}", seed=i)) for i in range(4)]
+            await until(lambda: rawstore.waiting(running.store.url) == 6)
+            victim.process.kill()
+            killed = time.monotonic()
 
-                # Time turns leases into ghosts; evidence of the workers ends the ghosts.
-                await until(lambda: not held_by(running, name, "leased", "offered"), LEASE_S + SLACK_S)
-                await until(lambda: not held_by(running, name), LEASE_S + LEADER_S + SLACK_S)
-                await until(lambda: leads(running, survivor), LEADER_S + SLACK_S)
+            # Time turns leases into ghosts; evidence of the workers ends the ghosts.
+            await until(lambda: not held_by(running, name, "leased", "offered"), LEASE_S + SLACK_S)
+            await until(lambda: not held_by(running, name), LEASE_S + LEADER_S + SLACK_S)
+            await until(lambda: leads(running, survivor), LEADER_S + SLACK_S)
         assert [task.result() for task in lost] == ["disconnected"] * 6
         assert [task.result().status for task in kept] == [200] * 4
         assert time.monotonic() - killed < 15

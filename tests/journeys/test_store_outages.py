@@ -1,4 +1,4 @@
-"""The store stands still, or comes back empty: refused quickly, nothing running is lost, no restart needed."""
+"""The store stands still, or comes back empty: refusals come quickly, and nothing that runs is lost."""
 
 from __future__ import annotations
 
