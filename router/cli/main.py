@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from router.cli import attached, configuration, healthcheck, keys, serve
+from router.cli import admin, attached, configuration, healthcheck, keys, serve
 
 
 def main() -> None:
@@ -24,9 +24,16 @@ def build() -> typer.Typer:
     app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, pretty_exceptions_enable=False)
     app.callback()(_about)
     attached.attach(app)
-    for command in (serve.serve, healthcheck.healthcheck):
+    for command in (
+        serve.serve,
+        healthcheck.healthcheck,
+        admin.claim,
+        admin.release,
+        admin.claims,
+        admin.state,
+    ):
         app.command()(command)
-    for name, group in (("config", configuration.group), ("keys", keys.group)):
+    for name, group in (("config", configuration.group), ("flags", admin.flags), ("keys", keys.group)):
         app.add_typer(group(), name=name)
     return app
 
