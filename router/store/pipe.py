@@ -36,17 +36,21 @@ class Pipe:
         self._stall_s = stall_s
         self._waiting: list[tuple[Command, asyncio.Future[Any]]] = []
         self._asked = asyncio.Event()
+        self._closed = False
         self._connection: AbstractConnection | None = None
 
     async def send(self, *command: str | int | float) -> Any:
         """The reply. Raises `PipeBroken`, or the server's own `ResponseError`."""
+        if self._closed:
+            raise PipeBroken("closed")
         future: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
         self._waiting.append((command, future))
         self._asked.set()
         return await future
 
     async def run(self) -> None:
-        """Carries calls until cancelled."""
+        """Carries calls until cancelled; who still waits then is told so."""
+        batch: list[tuple[Command, asyncio.Future[Any]]] = []
         try:
             while True:
                 await self._asked.wait()
@@ -55,17 +59,22 @@ class Pipe:
                     self._asked.clear()
                 await self._carry(batch)
         finally:
+            self._closed = True
+            self._strand(batch, "closed")
             await self._close()
+
+    def _strand(self, batch: Sequence[tuple[Command, asyncio.Future[Any]]], why: str) -> None:
+        stranded, self._waiting = [*batch, *self._waiting], []
+        self._asked.clear()
+        for _, future in stranded:
+            if not future.done():
+                future.set_exception(PipeBroken(why))
 
     async def _carry(self, batch: Sequence[tuple[Command, asyncio.Future[Any]]]) -> None:
         try:
             await _within(self._stall_s, self._exchange(batch))
         except (NoReply, NoConnection, OSError, RedisError) as gone:
-            stranded, self._waiting = [*batch, *self._waiting], []
-            self._asked.clear()
-            for _, future in stranded:
-                if not future.done():
-                    future.set_exception(PipeBroken(type(gone).__name__))
+            self._strand(batch, type(gone).__name__)
             await self._close()
 
     async def _exchange(self, batch: Sequence[tuple[Command, asyncio.Future[Any]]]) -> None:

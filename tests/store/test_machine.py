@@ -249,8 +249,11 @@ class PoolMachine(RuleBasedStateMachine):
             since = int(before.now) - 1 if idle else 0
 
             def proved(lease: str) -> bool:
-                it = before.leases.get(lease, {"since": FAR})  # FAR: it became a ghost in this very call
-                return it.get("haunts", FAR) <= since or it["since"] <= gone
+                it = before.leases[lease]
+                haunts = (
+                    it["haunts"] if it["state"] == "ghost" else FAR
+                )  # FAR: it becomes one in this very call
+                return haunts <= since or it["since"] <= gone
 
             reply = self.call("worker_seen", worker, int(up), since, boot)
             assert reply[0] == self.twin.seen(worker, up=up, proved=proved)
