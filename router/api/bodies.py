@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 
-from starlette.types import Message, Receive
+from starlette.types import Message, Receive, Send
 
 from router.api.refusals import Refusal
 
 CLOSE = (("connection", "close"),)
 """For connections that are of no more use, such as one with a body that is not read to its end."""
+
+
+LINGER_S = 2.0
+LINGER_BYTES = 16 * 1024 * 1024
+"""How long, and how much of it, a client may go on sending a body that was refused."""
 
 
 class ClientLeft(Exception):
@@ -47,6 +52,35 @@ def capped(receive: Receive, cap: int) -> Receive:
         return message
 
     return counted
+
+
+def lingering(send: Send, receive: Receive) -> Send:
+    """For a refusal that comes before the body has: what still comes is dropped before the connection closes.
+
+    Closing a socket with unread bytes in it resets the connection, and the client loses the refusal with it.
+    """
+
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.body" and not message.get("more_body", False):
+            await send({**message, "more_body": True})
+            await _dropped(receive)
+            message = {"type": "http.response.body", "body": b"", "more_body": False}
+        await send(message)
+
+    return sent
+
+
+async def _dropped(receive: Receive) -> None:
+    left = LINGER_BYTES
+    try:
+        async with asyncio.timeout(LINGER_S):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if not message.get("more_body", False):  # the end of the body, or of the connection
+                    return
+    except TimeoutError:
+        return
 
 
 async def _collected(receive: Receive, cap: int) -> bytes:

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from config.schema import Limits
 from router.api import images
-from router.api.bodies import CLOSE, capped, check_declared
+from router.api.bodies import CLOSE, capped, check_declared, lingering
 from router.api.refusals import Refusal
 from router.api.replies import SAFE, refused
 from router.api.request_ids import REQUEST_ID, request_id
@@ -45,7 +45,7 @@ class Front:
                 return
             check_declared(sent.get(b"content-length", b""), self._limits.body_bytes)
         except Refusal as refusal:
-            await refused(refusal, scope["path"], scope[REQUEST_ID]).send(send)
+            await refused(refusal, scope["path"], scope[REQUEST_ID]).send(lingering(send, receive))
             return
         receive = capped(receive, self._limits.body_bytes)
         await self._guarded(scope, receive, _marked(send, scope[REQUEST_ID]))

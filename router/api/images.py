@@ -13,7 +13,7 @@ from typing import Literal, cast
 from starlette.types import Receive, Scope, Send
 
 from router.api.answers import made, not_made
-from router.api.bodies import ClientLeft, read_body
+from router.api.bodies import ClientLeft, lingering, read_body
 from router.api.catalogue import Catalogue
 from router.api.gate import Gate
 from router.api.generations import Wanted, wanted
@@ -39,7 +39,10 @@ log = logging.getLogger("spillover.images")
 
 @dataclass(slots=True)
 class Visit:
-    """One request as far as it has come. `arrived` is store time, `began` local monotonic."""
+    """One request as far as it has come. `arrived` is store time, `began` local monotonic.
+
+    `refused_unread`: its body was not read to its end, and the connection closes.
+    """
 
     request_id: str
     headers: Mapping[bytes, bytes] = field(repr=False)
@@ -48,6 +51,7 @@ class Visit:
     traceparent: str = ""
     tenant: str = ""
     model: str = ""
+    refused_unread: bool = False
 
 
 class Images:
@@ -71,7 +75,7 @@ class Images:
             reply = await self._reply(visit, scope["method"], receive)
             span.answered(reply.status if reply is not None else CLIENT_LEFT)
             if reply is not None:
-                await reply.send(send)
+                await reply.send(lingering(send, receive) if visit.refused_unread else send)
 
     async def _reply(self, visit: Visit, method: str, receive: Receive) -> Reply | None:
         """The reply; `None` if nobody waits for it any more."""
@@ -95,7 +99,7 @@ class Images:
             raise Refusal("method_not_allowed", headers=(("allow", "POST"),))
         caller = self._keyring.with_scope(visit.headers.get(b"authorization"), "generate")
         visit.tenant = caller.tenant.name
-        body = await read_body(visit.headers, receive, self._gate.config.limits.body_bytes, self._patience_s)
+        body = await self._read(visit, receive)
         asked = wanted(body, self._catalogue)
         visit.model = asked.generation.model
         twin = twin_of(caller, body, visit.headers)
@@ -108,6 +112,15 @@ class Images:
         else:
             run = self._started(visit, caller, asked, twin)
         return await self._heard(visit, run, receive, extra)
+
+    async def _read(self, visit: Visit, receive: Receive) -> bytes:
+        try:
+            return await read_body(
+                visit.headers, receive, self._gate.config.limits.body_bytes, self._patience_s
+            )
+        except Refusal:
+            visit.refused_unread = True
+            raise
 
     def _started(self, visit: Visit, caller: Caller, asked: Wanted, twin: Twin | None) -> Run:
         ticket = self._tickets.ticket(

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-import redis
 
 from tests.api.deployment import SLOW, House, back_ends, document, house
-from tests.conftest import Valkey
 
 
 @pytest.fixture(scope="module")
-async def shared(valkey: Valkey) -> AsyncIterator[House]:
-    """The same as `small`, once for all tests of a module that change nothing."""
-    with redis.Redis.from_url(valkey.url) as client:
-        client.flushall()
+async def shared() -> AsyncIterator[House]:
+    """The same as `small`, once for all tests of a module that change nothing.
+
+    On a store of its own, because the other one is emptied between tests.
+    """
     async with (
         back_ends() as (fleet, fal),
-        house(document(valkey.url, fleet.urls, fal.url), fleet, fal) as running,
+        house(document("embedded", fleet.urls, fal.url), fleet, fal) as running,
     ):
         yield running
 

@@ -46,7 +46,7 @@ async def test_a_silent_store(own_valkey: Valkey) -> None:
             await running.until(lambda: silent(running, 3.0))
             ready = await running.http.get("/readyz")
             assert ready.status_code == 503
-            assert ready.json()["reasons"] == ["store_silent"]
+            assert (ready.json()["code"], ready.json()["reasons"]) == ("not_ready", ["store_silent"])
             assert (await running.http.get("/livez")).status_code == 200
         await running.until(running.ready)
         assert (await running.make()).status_code == 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -61,6 +62,14 @@ def test_a_retry_that_cannot_help_is_not_invited(code: str) -> None:
 @pytest.mark.parametrize("code", sorted(TABLE))
 def test_after_money_was_committed_no_retry_is_invited(code: str) -> None:
     assert not refusal_of(Answer(code, paid=True)).retryable
+
+
+@pytest.mark.parametrize("code", sorted(TABLE.keys() - {"invalid_request"}))
+def test_every_refusal_is_reached_over_http(code: str) -> None:
+    """`invalid_request` is a back end's word for what was found right here: nobody can provoke it."""
+    here = Path(__file__)
+    others = [path for path in here.parent.glob("test_*.py") if path != here]
+    assert any(f'"{code}"' in path.read_text(encoding="utf-8") for path in others)
 
 
 def test_back_ends_own_words_stay_inside() -> None:

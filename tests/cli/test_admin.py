@@ -6,20 +6,16 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-import redis
 
 from tests.api.deployment import ADMIN, CLIENT, House, back_ends, document, house
 from tests.cli.command import Ran, spillover
-from tests.conftest import Valkey
 
 
 @pytest.fixture(scope="module")
-async def running(valkey: Valkey) -> AsyncIterator[House]:
-    with redis.Redis.from_url(valkey.url) as client:
-        client.flushall()
+async def running() -> AsyncIterator[House]:
     async with (
         back_ends() as (fleet, fal),
-        house(document(valkey.url, fleet.urls, fal.url), fleet, fal) as found,
+        house(document("embedded", fleet.urls, fal.url), fleet, fal) as found,
     ):
         yield found
 
