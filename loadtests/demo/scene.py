@@ -13,7 +13,7 @@ from loadtests.demo.watching import Watching
 GRACE_S = 1.5
 CLAIMED = 3
 OWNER, REASON = "training", "nightly fine-tuning"
-WORK_LEFT_S = 2.4
+WORK_LEFT_S = 2.2
 """Long work that began this recently outlasts the grace."""
 ENOUGH_WORK = 4
 LATEST_CLAIM_S = 2.0

@@ -16,8 +16,8 @@ GIVEN_BACK = 0.6
 BATCH_S, BATCH_LEAD_S, BATCH_SHARE = 2.2, 0.1, 0.7
 """The set of long requests: how long it takes to come, how long before the claim it ends, how dense it is."""
 LONG_STEPS = 36
-LONG_SHARE, LONG_UNTIL = 0.02, 0.8
-"""Besides the set: one in fifty is long, but none at the end, where it would only be waited for."""
+LONG_SHARE, LONG_UNTIL = 0.0125, 0.8
+"""Besides the set: one in eighty is long, but none at the end, where it would only be waited for."""
 KINDS = ((5, "interactive"), (6, "interactive"), (8, "interactive"), (8, "standard"))
 WEIGHTS = (45, 30, 10, 15)
 

@@ -15,7 +15,7 @@ from loadtests.demo.deployment import PATH, Deployment, read_deployment
 from loadtests.demo.operators import Operators, Refused
 from router.store.embedded import embedded_server
 
-PACE = 0.8
+PACE = 0.75
 """Emulated work takes this share of what the router predicts, so that a slow machine keeps its promises."""
 JITTER = 0.08
 PROVIDER_FIXED_S, PROVIDER_PER_STEP_MP_S = 1.0, 0.1
