@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import re
 import socket
 import time
 from typing import Any
@@ -11,10 +13,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from tests.journeys import rawstore
-from tests.journeys.deployment import HOUSE, MODEL
+from tests.journeys.client import PATH, clients
+from tests.journeys.deployment import HOUSE, MODEL, bearer
 from tests.journeys.stack import Stack
 
 AT_ONCE_S = 1.0
+WHOLE = re.compile(rb".*\r\n\r\n", re.DOTALL)
 LONG = 1_100_000
 GOOD = b'{"prompt": "a hill"}'
 
@@ -37,13 +41,19 @@ def exchange(url: str, head: list[str], *pieces: bytes) -> tuple[int, dict[str, 
 
 
 def _read(raw: socket.socket) -> bytes:
+    """One reply, to the end that it says itself."""
     reply = b""
-    try:
-        while piece := raw.recv(65536):
-            reply += piece
-    except ConnectionResetError:
-        pass  # the refusal came first; what else we sent was not wanted
+    while not WHOLE.match(reply) or len(reply) < _length(reply):
+        piece = raw.recv(65536)
+        assert piece, "the connection was closed before the reply had ended"
+        reply += piece
     return reply
+
+
+def _length(reply: bytes) -> int:
+    head, _, _ = reply.partition(b"\r\n\r\n")
+    (length,) = re.findall(rb"\r\ncontent-length: (\d+)", head)
+    return len(head) + 4 + int(length)
 
 
 def send(running: Stack, body: bytes, *more: str) -> tuple[int, dict[str, Any], float]:
@@ -108,6 +118,17 @@ def test_a_body_without_an_end_is_cut_at_the_limit(calm: Stack) -> None:
     status, said, seconds = exchange(calm.urls[0], head, *[chunk] * 40)
     assert (status, said["error"]["code"]) == (413, "payload_too_large")
     assert seconds < AT_ONCE_S
+    assert untouched(calm)
+
+
+@pytest.mark.parametrize("size", [LONG, 8 * LONG])
+async def test_a_refusal_reaches_whoever_is_still_sending(calm: Stack, size: int) -> None:
+    """A connection closed upon unread bytes is reset, which a client takes for a reason to try again."""
+    headers = {**bearer(HOUSE), "Content-Type": "application/json"}
+    async with clients(calm.urls[0], keep_alive=False) as (client,):
+        for _ in range(20):
+            answer = await client.ask("POST", PATH, data=io.BytesIO(b"x" * size), headers=headers)
+            assert (answer.status, answer.code) == (413, "payload_too_large")
     assert untouched(calm)
 
 
