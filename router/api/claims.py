@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
-from typing_extensions import TypedDict
 
 from router.api.doors import Door, actor
 from router.api.refusals import Refusal
@@ -31,7 +31,8 @@ class ClaimOrder(BaseModel):
     ttl_s: Annotated[float, Field(gt=0, le=2_592_000, allow_inf_nan=False)] = 14_400.0
 
 
-class ClaimList(TypedDict):
+@dataclass(frozen=True, slots=True)
+class ClaimList:
     """Claims by the time they were asked for."""
 
     claims: list[Claim]
@@ -69,7 +70,7 @@ class ClaimPaths:
     ) -> ClaimList:
         """Claims that are active; with `all=true` also the latest that have ended."""
         claims = await self._claims.all()
-        return {"claims": [claim for claim in claims if ended or claim.phase not in ENDED]}
+        return ClaimList([claim for claim in claims if ended or claim.phase not in ENDED])
 
     async def one(self, claim_id: str) -> Claim:
         """One claim, active or ended."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Depends
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.requests import Request
-from typing_extensions import TypedDict
 
 from router.api.doors import Door, actor
 from router.fleet.flags import Flags
@@ -24,13 +24,15 @@ class FlagOrder(BaseModel):
     revision: Annotated[int, Field(ge=0, lt=2**53)] | None = None
 
 
-class FlagList(TypedDict):
+@dataclass(frozen=True, slots=True)
+class FlagList:
     """Flags that stand."""
 
     flags: list[Flag]
 
 
-class Cleared(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Cleared:
     """What is switched on again."""
 
     cleared: str
@@ -52,7 +54,7 @@ class FlagPaths:
 
     async def all(self) -> FlagList:
         """All flags that stand."""
-        return {"flags": await self._flags.all()}
+        return FlagList(await self._flags.all())
 
     async def put(self, kind: str, name: str, order: FlagOrder, request: Request) -> Flag:
         """Answers once every pool concerned gives the thing no new work."""
@@ -68,4 +70,4 @@ class FlagPaths:
     async def clear(self, kind: str, name: str, request: Request) -> Cleared:
         """Clearing a flag that does not stand changes nothing."""
         await self._flags.clear(kind, name, actor=actor(request))
-        return {"cleared": f"{kind}/{name}"}
+        return Cleared(f"{kind}/{name}")

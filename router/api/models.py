@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from fastapi import APIRouter, Depends
-from typing_extensions import TypedDict
 
 from router.api.catalogue import Catalogue
 from router.api.doors import Door
 from router.api.tenants import Keyring
 
 
-class ModelFacts(TypedDict):
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
     """What a client of images wants to know: defaults, limits, and the names of LoRAs."""
 
     size: str
@@ -22,21 +24,23 @@ class ModelFacts(TypedDict):
     aliases: list[str]
 
 
-class ModelCard(TypedDict):
+@dataclass(frozen=True, slots=True)
+class ModelCard:
     """One model. `created` has no meaning here and is 0."""
 
     id: str
-    object: str
-    created: int
-    owned_by: str
     spillover: ModelFacts
+    object: str = "model"
+    created: int = 0
+    owned_by: str = "spillover"
 
 
-class ModelList(TypedDict):
+@dataclass(frozen=True, slots=True)
+class ModelList:
     """All models."""
 
-    object: str
     data: list[ModelCard]
+    object: str = "list"
 
 
 class Models:
@@ -54,7 +58,7 @@ class Models:
 
     async def all(self) -> ModelList:
         """Every model of the deployment."""
-        return {"object": "list", "data": [self._card(name) for name in self._catalogue.models]}
+        return ModelList([self._card(name) for name in self._catalogue.models])
 
     async def one(self, name: str) -> ModelCard:
         """One model."""
@@ -62,13 +66,13 @@ class Models:
 
     def _card(self, name: str) -> ModelCard:
         model, limits = self._catalogue.models[name], self._catalogue.limits
-        facts: ModelFacts = {
-            "size": model.size,
-            "steps": model.steps,
-            "max_steps": min(model.max_steps, limits.steps),
-            "max_pixels": min(model.max_pixels, limits.pixels),
-            "multiple_of": model.multiple_of,
-            "loras": sorted(model.loras),
-            "aliases": list(model.aliases),
-        }
-        return {"id": name, "object": "model", "created": 0, "owned_by": "spillover", "spillover": facts}
+        facts = ModelFacts(
+            size=model.size,
+            steps=model.steps,
+            max_steps=min(model.max_steps, limits.steps),
+            max_pixels=min(model.max_pixels, limits.pixels),
+            multiple_of=model.multiple_of,
+            loras=sorted(model.loras),
+            aliases=list(model.aliases),
+        )
+        return ModelCard(name, facts)

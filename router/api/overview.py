@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Query
-from typing_extensions import TypedDict
 
 from router.api.documents import State
 from router.api.doors import Door
@@ -13,7 +13,8 @@ from router.api.gate import Gate
 from router.api.state import state_of
 
 
-class Audit(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Audit:
     """Changes of claims and flags, newest first."""
 
     entries: list[dict[str, Any]]
@@ -38,4 +39,4 @@ class OverviewPaths:
 
     async def audit(self, count: Annotated[int, Query(ge=1, le=1000)] = 100) -> Audit:
         """The latest changes."""
-        return {"entries": await self._gate.control.audit(count)}
+        return Audit(await self._gate.control.audit(count))
