@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from router.fleet.claims import Claims
 from router.fleet.flags import Flags
@@ -34,9 +34,17 @@ class ControlPlane:
     record: Record
     workers: tuple[WorkerRecord, ...]
     probe_s: float
+    leading: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def run(self, replica: str) -> None:
-        """All loops, until cancelled."""
+        """All loops, until cancelled; `leading` is set meanwhile."""
+        self.leading.set()
+        try:
+            await self._run(replica)
+        finally:
+            self.leading.clear()
+
+    async def _run(self, replica: str) -> None:
         probing = Probing(
             self.roster, self.clock, self.backends.worker, self._haunted, self.record, self.probe_s
         )

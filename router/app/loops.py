@@ -22,7 +22,7 @@ async def looping(parts: Assembly, config: Config, name: str, telemetry: Telemet
         loops.append(group.create_task(lookout.watch_money()))
         loops.append(group.create_task(lookout.listen()))
         loops.append(group.create_task(parts.holdings.renew_forever(leases.renew_s)))
-        loops.append(group.create_task(gauge_forever(lookout, parts.desk, telemetry)))
+        loops.append(group.create_task(gauge_forever(parts, telemetry)))
         lead = lead_forever(
             parts.control, name, leases.leader_s, lambda: parts.plane.run(name), telemetry.record
         )

@@ -32,7 +32,7 @@ def serve(loaded: Loaded) -> int:
         if not refusals:
             raise
         for error in refusals:
-            print(f"spillover: {error}", file=sys.stderr)  # noqa: T201 (the last word of a process that cannot log)
+            sys.stderr.write(f"spillover: {error}\n")
         return 1
     return 0
 

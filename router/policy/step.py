@@ -117,7 +117,7 @@ def _onprem(case: _Case) -> Step | None:
         return None
     if case.past.standing is None:
         for candidate in case.homes:
-            if candidate.preferred:
+            if candidate.preferred and (case.now <= case.last_chance or not case.paid):
                 return _ask(case, candidate)
     if case.homes[0].start > case.rank:
         return None
@@ -221,4 +221,6 @@ def _why_spilled(case: _Case) -> str:
         return "onprem_cannot"
     if case.homes[0].claimed:
         return "onprem_claimed"
-    return "onprem_unavailable" if case.homes[0].start == NEVER else "onprem_saturated"
+    if case.homes[0].start == NEVER:
+        return "onprem_unavailable"
+    return "onprem_too_slow" if case.homes[0].preferred else "onprem_saturated"

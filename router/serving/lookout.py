@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from router.model.claim import Flag
 from router.model.fleet import Snapshot
 from router.policy.forecast import Forecast, forecast
 from router.serving.bells import Bells
@@ -68,6 +69,8 @@ class Lookout:
         self.forecasts: Mapping[str, Forecast] = {pool: Forecast() for pool in pools}
         self.pictures: dict[str, PoolPicture] = {}
         self.books: Mapping[str, DayBook] = {}
+        self.flags: Sequence[Flag] = ()
+        self.looked_at = clock.monotonic()
         self._failing_since: float | None = clock.monotonic()
 
     @property
@@ -170,7 +173,7 @@ class Lookout:
         views = {**self.snapshot.pools, pool: picture.view}
         self.snapshot = replace(self.snapshot, pools=views, revision=sum(self._revisions.values()))
         self.forecasts = {**self.forecasts, pool: forecast(picture.view, now)}
-        self._failing_since = None
+        self._failing_since, self.looked_at = None, self._clock.monotonic()
         if tended.revision != self._revisions[pool]:
             self._revisions[pool] = tended.revision
             self._bells.ring_all()
@@ -179,10 +182,10 @@ class Lookout:
 
     async def _look_at_money(self) -> None:
         views, self.books, open_ = await self._ledger.views()
-        flags = await self._control.flags()
-        models = frozenset(flag.name for flag in flags if flag.kind == "model")
+        self.flags = await self._control.flags()
+        models = frozenset(flag.name for flag in self.flags if flag.kind == "model")
         self.snapshot = replace(
             self.snapshot, taken_at=self._clock.now(), accounts=views, overflow_open=open_, models_off=models
         )
         self._room = {name: view.concurrency - view.in_flight for name, view in views.items()}
-        self._failing_since = None
+        self._failing_since, self.looked_at = None, self._clock.monotonic()

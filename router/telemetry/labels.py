@@ -38,7 +38,7 @@ _WHYS = """
 ended closed pool_closed no_free_slot at_capacity cooling over_budget account_off overflow_off
 """
 _REASONS = """
-onprem onprem_failed onprem_cannot onprem_claimed onprem_unavailable onprem_saturated queued
+onprem onprem_failed onprem_cannot onprem_claimed onprem_unavailable onprem_saturated onprem_too_slow queued
 no_capacity_yet done deadline_exceeded model_off upstream_error unsupported_parameter no_capacity
 content_policy invalid_request
 """

@@ -69,6 +69,13 @@ def test_the_cheapest_that_may_and_can(accounts: tuple[AccountView, ...], words:
     assert say(decide(ticket(), snapshot(BUSY, accounts=accounts), said=TWO)) == words
 
 
+def test_a_free_slot_that_would_be_late_is_left_to_others_if_somebody_can_be_paid() -> None:
+    free, quick = snapshot(pool(worker("w1"))), rules(offers=(offer(latency_s=0.5),))
+    assert say(decide(ticket(1.5), free, said=quick)) == "fal (onprem_too_slow)"
+    assert say(decide(ticket(1.5), free)) == "home w1 or queue (onprem)"
+    assert say(decide(ticket(2.1), free, said=quick)) == "home w1 or queue (onprem)"
+
+
 def test_equal_prices_go_by_name() -> None:
     said = rules(offers=(offer("rep"), offer("fal")))
     assert say(decide(ticket(), BOTH, said=said)) == "fal (onprem_saturated)"
