@@ -127,6 +127,10 @@ async def open_link(url: str, connect_timeout_s: float, call_timeout_s: float) -
                 yield Link(pipe, redis, load(), call_timeout_s)
             finally:
                 carrying.cancel()
+    except BaseExceptionGroup as group:
+        if len(group.exceptions) == 1:  # the scope's own exception leaves as it was raised
+            raise group.exceptions[0] from None
+        raise
     finally:
         await redis.aclose()
         await pool.disconnect()

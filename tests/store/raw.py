@@ -121,7 +121,7 @@ def check(seen: Dump, pool: str = "p", *, over: Mapping[str, int] = NOTHING, fil
     _check_tickets(seen)
     if filled and seen.meta.get("closed") != "1":
         assert idle_beside_waiters(seen) == []
-    strangers = {key for key in seen.all_keys if ":{pool:" in key} - set(keys.pool(pool))
+    strangers = {key for key in seen.all_keys if f":{{pool:{pool}}}:" in key} - set(keys.pool(pool))
     assert strangers == set()
 
 
