@@ -6,6 +6,7 @@ starts the real thing on a loopback port.
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -73,10 +74,24 @@ def _running() -> Iterator[Valkey]:
 
 
 def _started() -> ValkeyServer:
-    """The port is chosen before the server binds it, so another process may take it first: choose again."""
-    for _ in range(4):
-        server = ValkeyServer(config=VALKEY_CONFIG)
+    """A port is chosen before the server binds it, so another process may have taken it: choose again."""
+    for _ in range(8):
+        server = ValkeyServer(port=_free_port(), config=VALKEY_CONFIG)
         with suppress(ValkeyServerStartupError):
             server.start()
-            return server
-    raise RuntimeError("the embedded server did not start four times in a row")
+            if _answers_itself(server):
+                return server
+        server.terminate()
+    raise RuntimeError("the embedded server did not start eight times in a row")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _answers_itself(server: ValkeyServer) -> bool:
+    """Two test processes may have chosen one port; then only one of the servers listens there."""
+    with redis.Redis(server.host, server.port) as client:
+        return bool(client.info("server")["process_id"] == server._process.pid)

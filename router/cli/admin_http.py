@@ -1,12 +1,12 @@
 """The admin HTTP as a command sees it: one JSON call, and how each kind of `no` ends the command.
 
-Standard library only. Redirects and the environment's proxies are not followed: the key goes to one address.
+Redirects and the environment's proxies are not followed: the key goes to one address.
 """
 
 from __future__ import annotations
 
 import getpass
-import json
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
@@ -15,7 +15,7 @@ import typer
 from router.cli.complaint import ExitCode, complain, give_up
 
 if TYPE_CHECKING:
-    from urllib.error import HTTPError
+    from httpx2 import Response
 
 TIMEOUT_S = 10.0
 CONFLICT = 4
@@ -63,24 +63,18 @@ class AdminHttp:
         return self._call("DELETE", path, None)
 
     def _call(self, method: str, path: str, body: dict[str, Any] | None) -> Any:
-        from http.client import HTTPException
-        from urllib.error import HTTPError, URLError
-        from urllib.request import ProxyHandler, Request, build_opener
+        import httpx2
 
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self.key}", "Content-Type": "application/json"}
-        request = Request(  # noqa: S310 (the scheme is checked above)
-            self.url.rstrip("/") + path, data, headers | {"Spillover-Actor": _me()}, method=method
-        )
+        headers = {"Authorization": f"Bearer {self.key}", "Spillover-Actor": _me()}
         try:
-            with build_opener(ProxyHandler({}), _no_redirects()).open(request, timeout=TIMEOUT_S) as reply:
-                return json.load(reply)
-        except HTTPError as error:
-            _refused(error)
-        except (OSError, HTTPException, ValueError) as error:
-            reason = error.reason if isinstance(error, URLError) else error
+            with httpx2.Client(trust_env=False, follow_redirects=False, timeout=TIMEOUT_S) as client:
+                reply = client.request(method, self.url.rstrip("/") + path, headers=headers, json=body)
+                if not reply.is_success:
+                    _refused(reply)
+                return reply.json()
+        except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
             give_up(
-                f"{self.url} gives no answer: {str(reason) or type(reason).__name__}",
+                f"{self.url} gives no answer: {str(error) or type(error).__name__}",
                 "is the router running, and is this its address? Set SPILLOVER_URL, or give --url",
             )
 
@@ -92,19 +86,17 @@ def segment(name: str) -> str:
     return quote(name, safe="")
 
 
-def _refused(error: HTTPError) -> NoReturn:
+def _refused(reply: Response) -> NoReturn:
     """The problem's own words are one line of what is wrong and what to do."""
     problem: dict[str, Any] = {}
-    try:
-        found = json.loads(error.read())
+    with suppress(ValueError):
+        found = reply.json()
         problem = found if isinstance(found, dict) else {}
-    except (OSError, ValueError):
-        pass
-    said = _printable(problem.get("detail")) or f"status {error.code}"
+    said = _printable(problem.get("detail")) or f"status {reply.status_code}"
     asked = _printable(problem.get("request_id")) or "none"
-    complain(said, _next_step(error.code, asked))
+    complain(said, _next_step(reply.status_code, asked))
     codes = {404: ExitCode.NOT_FOUND, 409: CONFLICT, 400: ExitCode.USAGE, 422: ExitCode.USAGE}
-    raise typer.Exit(codes.get(error.code, ExitCode.FAILURE))
+    raise typer.Exit(codes.get(reply.status_code, ExitCode.FAILURE))
 
 
 def _next_step(status: int, request_id: str) -> str:
@@ -131,13 +123,3 @@ def _me() -> str:
         return getpass.getuser().encode("ascii", "replace").decode("ascii")
     except (OSError, KeyError):
         return "unknown"
-
-
-def _no_redirects() -> Any:
-    from urllib.request import HTTPRedirectHandler
-
-    class NoRedirects(HTTPRedirectHandler):
-        def redirect_request(self, *_: Any, **__: Any) -> None:
-            return None
-
-    return NoRedirects()
