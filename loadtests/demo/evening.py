@@ -16,7 +16,7 @@ from loadtests.demo.account import Account, ClaimTimes, Evidence, account_of
 from loadtests.demo.children import ChildDied
 from loadtests.demo.folder import prepared
 from loadtests.demo.gallery import Gallery
-from loadtests.demo.operators import Refused
+from loadtests.demo.operators import Operators, Refused
 from loadtests.demo.outcome import tell, write_down
 from loadtests.demo.script import written
 from loadtests.demo.stage import REPLICAS, Stage, set_up, until_ready, watch_over
@@ -84,7 +84,8 @@ async def _evening(wishes: Wishes, console: Console) -> int:
             await until_ready(stage, session)
             account = await _played(stage, session, wishes, console)
             if not wishes.once:
-                console.print(how_to_try(stage, wishes.out), markup=False, soft_wrap=True)
+                has_dashboard = await Operators(session, stage.replicas[0]).finds("/dashboard")
+                console.print(how_to_try(stage, has_dashboard), markup=False, soft_wrap=True)
                 await asyncio.Event().wait()
             watch.cancel()
     return 1 if account.shortcomings() else 0

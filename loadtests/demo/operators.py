@@ -23,10 +23,10 @@ class Operators:
         self._session = session
         self._replica = replica
 
-    async def ready(self) -> bool:
-        """Does the replica take traffic?"""
+    async def finds(self, path: str) -> bool:
+        """Is there a good answer at `path`? At `/readyz` it means that the replica takes traffic."""
         try:
-            async with self._session.get(f"{self._replica}/readyz", timeout=PATIENCE) as reply:
+            async with self._session.get(self._replica + path, timeout=PATIENCE) as reply:
                 return reply.status == 200
         except (aiohttp.ClientError, TimeoutError):
             return False

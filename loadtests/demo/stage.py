@@ -69,7 +69,7 @@ async def until_ready(stage: Stage, session: aiohttp.ClientSession) -> None:
     async with asyncio.timeout(READY_S):
         for replica in stage.replicas:
             operators = Operators(session, replica)
-            while not (await operators.ready() and await _free(operators) >= stage.deployment.slots):  # noqa: ASYNC110
+            while not await _is_ready(operators, stage.deployment.slots):  # noqa: ASYNC110
                 await asyncio.sleep(0.1)  # what is waited for is another process
 
 
@@ -90,11 +90,14 @@ def free_port(wanted: int = 0) -> int:
     raise ChildDied("there is no free port on 127.0.0.1")
 
 
-async def _free(operators: Operators) -> int:
+async def _is_ready(operators: Operators, slots: int) -> bool:
+    if not await operators.finds("/readyz"):
+        return False
     try:
-        return sum(pool["slots"]["free"] for pool in (await operators.state())["pools"])
+        free: int = sum(pool["slots"]["free"] for pool in (await operators.state())["pools"])
     except (Refused, aiohttp.ClientError, TimeoutError):
-        return 0
+        return False
+    return free >= slots
 
 
 async def _watch_store(port: int) -> None:

@@ -1,5 +1,6 @@
 """What a person can do with the running demo: lines to paste into another terminal."""
 
+import sys
 from pathlib import Path
 
 from loadtests.demo.operators import ADMIN_KEY
@@ -7,32 +8,42 @@ from loadtests.demo.stage import Stage
 from loadtests.demo.traffic import KEY
 
 TEXT = """
-The demo keeps serving; Ctrl-C ends it. The keys below are public and open nothing else.
+The demo keeps serving at {replicas}. Ctrl-C ends it.
+In another terminal, make an image:
 
-  replicas    {replicas}
-  dashboard   {first}/dashboard
-  report      {report}
+  curl -s {first}/v1/images/generations \\
+    -H "Authorization: Bearer {key}" \\
+    -H "Content-Type: application/json" \\
+    -d '{{"prompt": "a lighthouse at dusk", "seed": 7}}' -o answer.json -D -
 
-Make an image:
+Claim two nodes for training, look, and give them back:
 
-  curl -s {first}/v1/images/generations -H "Authorization: Bearer {key}" \\
-    -H "Content-Type: application/json" -d '{{"prompt": "a heron in the reeds"}}' | head -c 400
+  export SPILLOVER_URL={first}
+  export SPILLOVER_ADMIN_KEY={admin_key}
+  {spillover} claim node-1 node-2 --owner me --reason "trying it out" --grace 5 --wait held
+  {spillover} state
+  {spillover} release --owner me
 
-Claim two nodes, look, and give them back:
-
-  export SPILLOVER_URL={first} SPILLOVER_KEY={admin_key}
-  spillover claim node-1 node-2 --owner me --reason "trying it out" --grace 5
-  spillover state
-  spillover release CLAIM_ID
-"""
+Both keys are public and open nothing else.{more}"""
+DASHBOARD = "\n\nTo watch it: {first}/dashboard"
 
 
-def how_to_try(stage: Stage, out: Path) -> str:
+def how_to_try(stage: Stage, has_dashboard: bool) -> str:
     """The text at the end of a scene that keeps serving."""
+    first = stage.replicas[0]
     return TEXT.format(
-        replicas="  ".join(stage.replicas),
-        first=stage.replicas[0],
-        report=out / "report.html",
+        replicas=" and ".join(stage.replicas),
+        first=first,
         key=KEY,
         admin_key=ADMIN_KEY,
+        spillover=_spillover(),
+        more=DASHBOARD.format(first=first) if has_dashboard else "",
     )
+
+
+def _spillover() -> str:
+    """How the command is called from here: it is on the path only where its environment is active."""
+    script = Path(sys.executable).with_name("spillover")
+    if not script.exists():
+        return f"{sys.executable} -m router.cli"
+    return str(script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -10,12 +11,16 @@ from PIL import Image
 
 from loadtests.demo.account import account_of
 from loadtests.demo.chart import HEIGHT, chart_of
+from loadtests.demo.children import Children
+from loadtests.demo.deployment import read_deployment
 from loadtests.demo.diagram import diagram
 from loadtests.demo.figures import Sample, Timeline, bands_of
 from loadtests.demo.gallery import Exhibit
 from loadtests.demo.report import page
 from loadtests.demo.script import Order
 from loadtests.demo.sheet import COLOURS, MISSING, contact_sheet
+from loadtests.demo.stage import BackEnds, Stage
+from loadtests.demo.tryout import how_to_try
 from tests.demo.evidence import CLAIM, bill, evidence, receipt, worker_rows
 
 BANDS = bands_of(CLAIM, 100.0, 130.0)
@@ -80,3 +85,24 @@ def test_the_contact_sheet_frames_by_place() -> None:
     sheet = contact_sheet(exhibits(), ORDERS, account_of(evidence([])))
     colours = {"#%02x%02x%02x" % pixel for _, pixel in sheet.getcolors(1 << 20) or []}  # noqa: UP031
     assert colours >= {COLOURS["onprem"], COLOURS["external"], MISSING}
+
+
+def test_the_lines_to_try_name_the_first_replica(tmp_path: Path) -> None:
+    back_ends = BackEnds((), "http://127.0.0.1:9200", tmp_path, tmp_path)
+    replicas = ("http://127.0.0.1:8080", "http://127.0.0.1:8081")
+    stage = Stage(read_deployment(), back_ends, replicas, "redis://127.0.0.1:6379/0", Children(tmp_path))
+    text = how_to_try(stage, has_dashboard=False)
+    assert "curl -s http://127.0.0.1:8080/v1/images/generations" in text
+    assert "export SPILLOVER_URL=http://127.0.0.1:8080\n" in text
+    assert "8081" in text.splitlines()[1]
+    assert "/dashboard" not in text
+    assert "http://127.0.0.1:8080/dashboard" in how_to_try(stage, has_dashboard=True)
+
+
+def test_the_facts_of_the_deployment() -> None:
+    deployment = read_deployment()
+    assert deployment.slots == 8
+    assert deployment.nodes == ("node-1", "node-2", "node-3", "node-4")
+    assert deployment.node_of["worker-0"] == "node-1"
+    assert deployment.node_of["worker-7"] == "node-4"
+    assert deployment.usd_each == 0.03
