@@ -1,4 +1,4 @@
-"""One replica's wrappers on a link of its own, and the few words that the tests of the store are written in."""
+"""One replica's wrappers on a link of its own, and the few words that the tests of the store are made of."""
 
 from __future__ import annotations
 

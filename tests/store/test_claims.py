@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import pairwise
 
 import redis
 
@@ -192,7 +193,7 @@ async def test_the_epoch_rises_with_every_change_and_with_nothing_else(redis_url
         for _ in range(2):
             await one.control.unblock(POOL, "c1", ["n1"])
             epochs.append(now())
-        steps = [(b[0] - a[0], b[1] - a[1]) for a, b in zip(epochs, epochs[1:], strict=False)]
+        steps = [(b[0] - a[0], b[1] - a[1]) for a, b in pairwise(epochs)]
         assert steps == [(1, 1), (0, 0), (1, 1), (1, 1), (0, 0)]
 
 

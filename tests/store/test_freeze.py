@@ -115,7 +115,7 @@ async def test_every_call_ends_in_time_while_the_store_is_frozen(own_valkey: Val
 
 
 async def test_a_call_that_timed_out_is_undone_by_its_id(own_valkey: Valkey, raw_client: redis.Redis) -> None:
-    """The frozen server runs the call when it wakes up; forgetting its lease id ends what it may have taken."""
+    """The frozen server runs the call when it wakes up; forgetting its lease id ends what it took."""
     async with replica(own_valkey.url, timeout_s=0.3) as one:
         await one.worker()
         with frozen(own_valkey), pytest.raises(StoreDown):

@@ -1,4 +1,4 @@
-"""Work that may still run keeps its slot until there is evidence, and time is no evidence on a claimed node."""
+"""Work that may still run keeps its slot until there is evidence; on a claimed node time is none."""
 
 from __future__ import annotations
 

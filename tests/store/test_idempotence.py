@@ -134,7 +134,7 @@ async def test_an_offer_forbids_to_leave(redis_url: str, look: Look) -> None:
 
 
 async def test_what_was_taken_up_is_no_offer_any_more(redis_url: str, look: Look) -> None:
-    """Whoever clears up after a cancelled attempt must not give back, as unused, the slot it may still use."""
+    """Who clears up after a cancelled attempt must not give back, as unused, the slot it may still use."""
     async with replica(redis_url) as one:
         await offered(one)
         lease = await one.accept("t1")

@@ -1,4 +1,4 @@
-"""Who gets a slot: never more than there are, the best rank first, and nobody behind one that does not fit."""
+"""Who gets a slot: no more than there are, the best rank first, nobody behind one that does not fit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack, suppress
 from router.store import keys
 from router.store.capacity import Lease, Offered, Refused, Standing
 from router.store.link import StoreDown
+from router.store.picture import take_picture
 from tests.store.raw import Dump
 from tests.store.replica import POOL, Replica, replica, until
 
@@ -17,7 +18,7 @@ Look = Callable[[], Dump]
 
 
 async def test_two_hundred_at_once_never_get_more_than_the_slots(redis_url: str, look: Look) -> None:
-    """Three replicas, two hundred requests at once, three workers with seven slots: all are served in the end."""
+    """Three replicas, two hundred requests, three workers with seven slots: all are served in the end."""
     slots = {"w1": 1, "w2": 2, "w3": 4}
     running: Counter[str] = Counter()
     most: Counter[str] = Counter()
@@ -114,7 +115,7 @@ async def test_a_place_tells_how_many_are_ahead(redis_url: str) -> None:
 async def test_a_newcomer_passes_no_waiter_that_is_ranked_as_well_or_better(
     redis_url: str, look: Look
 ) -> None:
-    """The slot is free, and its waiter was not served yet: the pool was closed when the slot was given back."""
+    """The slot is free and its waiter not served yet: the pool was closed when the slot was given back."""
     async with replica(redis_url) as one:
         await one.worker()
         held = await one.lease("t0")
@@ -149,10 +150,9 @@ async def test_an_offer_wakes_its_replica(redis_url: str) -> None:
             await two.wait("t1")
             await one.capacity.release(held, "yes")
             async with asyncio.timeout(10):
-                async for channel, text in messages:
-                    if text == "r2|t1":
+                async for message in messages:
+                    if message == (keys.wake_channel(POOL), "r2|t1"):
                         break
-            assert channel == keys.wake_channel(POOL)
         assert isinstance(await two.capacity.accept(POOL, "t1"), Lease)
 
 
@@ -174,7 +174,7 @@ async def test_a_change_of_the_fleet_wakes_everybody(redis_url: str) -> None:
         assert heard[1] == "*|"
 
 
-async def test_a_subscription_ends_with_its_connection(redis_url: str, client: object) -> None:
+async def test_a_subscription_ends_with_its_connection(redis_url: str) -> None:
     async with replica(redis_url) as one:
         with suppress(StoreDown):
             async with one.link.subscribed("anything") as messages:
@@ -239,7 +239,7 @@ async def test_a_worker_of_two_lanes_takes_the_best_over_both(redis_url: str) ->
 
 
 async def test_a_pinned_lane_is_served_only_where_it_is_loaded(redis_url: str) -> None:
-    """A LoRA that one worker carries server-wide is a lane of its own; the plain lane does not take that worker."""
+    """A LoRA that a worker carries server-wide is a lane of its own; the plain lane has no part in it."""
     async with replica(redis_url) as one:
         await one.worker("plain", lanes=("sdxl",))
         await one.worker("pinned", lanes=("sdxl+inkwash",))
@@ -302,9 +302,7 @@ async def test_every_lane_is_tended_however_many_there_are(redis_url: str, look:
         look()
 
 
-async def test_a_snapshot_lists_waiters_of_every_lane(redis_url: str, client: object) -> None:
-    from router.store.picture import take_picture
-
+async def test_a_snapshot_lists_waiters_of_every_lane(redis_url: str) -> None:
     async with replica(redis_url) as one:
         await one.worker("w1", slots=0, lanes=("a", "b"))
         for number in range(700):

@@ -14,34 +14,10 @@ SOURCES = {
     entry.name: entry.read_text(encoding="utf-8") for entry in FOLDER.iterdir() if entry.name.endswith(".lua")
 }
 OPERATIONS = sorted(name for name in SOURCES if not name.startswith("_"))
-ALLOWED = set(
-    [
-        "EXPIRE",
-        "GET",
-        "HDEL",
-        "HEXISTS",
-        "HGET",
-        "HGETALL",
-        "HINCRBY",
-        "HMGET",
-        "HSET",
-        "HVALS",
-        "PUBLISH",
-        "SET",
-        "TIME",
-        "XADD",
-        "ZADD",
-        "ZCARD",
-        "ZLEXCOUNT",
-        "ZRANDMEMBER",
-        "ZRANGE",
-        "ZRANGEBYLEX",
-        "ZRANGEBYSCORE",
-        "ZREM",
-        "ZREMRANGEBYSCORE",
-        "ZSCORE",
-    ]
-)
+ALLOWED = """
+EXPIRE GET HDEL HEXISTS HGET HGETALL HINCRBY HMGET HSET HVALS PUBLISH SET TIME XADD ZADD ZCARD ZLEXCOUNT
+ZRANDMEMBER ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZREM ZREMRANGEBYSCORE ZSCORE
+"""
 """Commands that scripts use; all of them are in Redis 7.0 with the options used here."""
 PLAIN = {"HDEL", "HGET", "HKEYS", "HSET", "HVALS", "XREVRANGE"}
 """Commands that the wrappers call by themselves."""
@@ -93,7 +69,7 @@ def test_a_script_begins_with_its_engine(script: scripts.Script) -> None:
 @pytest.mark.parametrize("name", sorted(SOURCES))
 def test_only_commands_of_redis_seven_are_used(name: str) -> None:
     used = {command for command, _ in CALL.findall(code(SOURCES[name]))}
-    assert used <= ALLOWED
+    assert used <= set(ALLOWED.split())
     assert code(SOURCES[name]).count("redis.call(") == len(CALL.findall(code(SOURCES[name])))
     assert "redis.pcall" not in code(SOURCES[name])
     assert "server." not in code(SOURCES[name]), "the name that only Valkey knows"

@@ -360,8 +360,8 @@ class Twin:
         del self.workers[name]
         return "dropped"
 
-    def seen(self, name: str, *, up: bool, proved: Callable[[str], bool]) -> int:
-        """`proved`: does the evidence cover this ghost?"""
+    def seen(self, name: str, *, up: bool, proved: set[str]) -> int:
+        """`proved`: what the evidence covers, if it is a ghost."""
         self.reap()
         if name not in self.workers:
             return 0
@@ -369,7 +369,7 @@ class Twin:
         over = [
             key
             for key, it in self.leases.items()
-            if it.worker == name and it.state == "ghost" and proved(key)
+            if it.worker == name and it.state == "ghost" and key in proved
         ]
         for key in over:
             self.finish(key)
