@@ -19,8 +19,8 @@ SAFE_TO_RETRY = frozenset({"no_capacity", "draining", "model_off"})
 class Journey:
     """What has happened to one ticket. Knows no store and no provider.
 
-    `asked`: pools in which it may have a place or an offer. `asking`, `holding`: the slot (pool, id) and the
-    hold whose answer has not been seen.
+    `asked`: pools in which it may have a place or an offer. `asking` (pool, id), `accepting` (pool) and
+    `holding`: the slot, the offered slot and the hold whose answer has not been seen.
     """
 
     def __init__(self, ticket: Ticket, clock: StoreClock, bell: Bell, on_paid: Callable[[], None]) -> None:
@@ -29,6 +29,7 @@ class Journey:
         self.history: History = ()
         self.asked: set[str] = set()
         self.asking: tuple[str, str] | None = None
+        self.accepting: str | None = None
         self.holding: str | None = None
         self.attempts = 0
         self.waited_s = 0.0

@@ -57,21 +57,27 @@ class Steps:
         """Gives up a queue place; a slot that was offered meanwhile goes back."""
         for pool in journey.asked:
             if await self.capacity.leave_if_unoffered(pool, journey.ticket.id) == "offered":
-                lease = await self.capacity.accept(pool, journey.ticket.id)
-                if isinstance(lease, Lease):
-                    await self.capacity.release(lease, "yes")
+                await self._hand_back(journey, pool)
         journey.asked.clear()
 
     async def depart(self, journey: Journey) -> None:
         """Gives up everything, also what was asked for and never answered."""
         try:
-            await self.leave(journey)
+            if journey.accepting is not None:
+                await self._hand_back(journey, journey.accepting)
             if journey.asking is not None:
                 await self.capacity.forget(*journey.asking)
+            await self.leave(journey)
             if journey.holding is not None:
                 await self.ledger.forget(journey.holding)
         except StoreDown:
             return  # all of it ends by itself: leases by expiry, places by this replica's silence
+
+    async def _hand_back(self, journey: Journey, pool: str) -> None:
+        """An offered slot on which nothing was sent."""
+        lease = await self.capacity.accept(pool, journey.ticket.id)
+        if isinstance(lease, Lease):
+            await self.capacity.release(lease, "yes")
 
     async def _ask(self, journey: Journey, placement: OnPrem, reason: str) -> None:
         journey.asked.add(placement.pool)
@@ -94,7 +100,9 @@ class Steps:
                 self._denied(journey, placement.pool, why)
 
     async def _accept(self, journey: Journey, pool: str) -> None:
+        journey.accepting = pool
         reply = await self.capacity.accept(pool, journey.ticket.id)
+        journey.accepting = None
         if isinstance(reply, Lease):
             journey.asked.discard(pool)
             await self._run_onprem(journey, reply, "onprem", offered=True)
