@@ -29,7 +29,7 @@ def leader(url: str) -> str | None:
     """The replica that runs the control loops."""
     with redis.Redis.from_url(url, decode_responses=True) as client:
         found = client.get(LEADER)
-        return str(found) if found is not None else None
+        return found if isinstance(found, str) else None
 
 
 def waiting(url: str) -> int:

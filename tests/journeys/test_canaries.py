@@ -67,8 +67,7 @@ class Find(NamedTuple):
 
 @pytest.mark.chaos
 async def test_nothing_of_a_request_stays_behind(tmp_path: Path) -> None:
-    settings = {"telemetry__log_level": "debug", "leases__lease_s": 1.5}
-    with stack(tmp_path, workers=3, environment=TELLING, **settings) as running:
+    with stack(tmp_path, workers=3, environment=TELLING, telemetry__log_level="debug") as running:
         async with clients(running.urls[0]) as (client,):
             images = [await succeeded(client, f"{WORD} number {i}") for i in range(4)]
             refusals = [*await bad_requests(client), *await failures(running, client)]
@@ -109,7 +108,7 @@ async def succeeded(client: Client, prompt: str) -> str:
 
 async def bad_requests(client: Client) -> list[Answered]:
     """Mistakes of every kind, with the word where a careless error message would repeat it."""
-    told = {
+    told: dict[str, Any] = {
         "prompt": WORD,
         "size": f"{WORD}x64",
         "n": WORD,

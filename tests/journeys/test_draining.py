@@ -51,8 +51,9 @@ class Stream:
 
 @pytest.mark.chaos
 async def test_every_accepted_request_is_answered(tmp_path: Path) -> None:
-    settings = {"gateway__drain_grace_s": GRACE_S, "gateway__drain_limit_s": LIMIT_S}
-    with stack(tmp_path, workers=2, speed=SLOW, **settings) as running:
+    with stack(
+        tmp_path, workers=2, speed=SLOW, gateway__drain_grace_s=GRACE_S, gateway__drain_limit_s=LIMIT_S
+    ) as running:
         gateway, stream = running.gateways[0], Stream()
         async with (
             clients(gateway.url, keep_alive=False) as (client,),
@@ -76,7 +77,7 @@ async def test_every_accepted_request_is_answered(tmp_path: Path) -> None:
 
         assert gateway.process.exit_code == 0
         assert gone - asked < LIMIT_S
-        # The kernel resets what it had not handed over when the listener closed: nothing else, and long after red.
+        # What the kernel had not handed over when the listener closed, it resets; that is long after red.
         known = {row["prompt"] for row in running.workers.rows("received") + running.fal.rows("submitted")}
         assert len(stream.resets) <= 1
         for sent, prompt in stream.resets:

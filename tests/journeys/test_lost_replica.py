@@ -57,7 +57,7 @@ def leader_first(running: Stack) -> list[Gateway]:
 
 
 def leads(running: Stack, gateway: Gateway) -> bool:
-    return gateway.get("/admin/state")[1]["replica"] == rawstore.leader(running.store.url)
+    return bool(gateway.get("/admin/state")[1]["replica"] == rawstore.leader(running.store.url))
 
 
 def held_by(running: Stack, replica: str, *states: str) -> list[str]:
@@ -85,7 +85,7 @@ async def claims_still_move(running: Stack, survivor: Gateway) -> None:
         claim = f"/admin/claims/{opened.body['id']}"
 
         async def held() -> bool:
-            return (await client.admin("GET", claim)).body["phase"] == "held"
+            return bool((await client.admin("GET", claim)).body["phase"] == "held")
 
         await until(held, 5)
         assert (await client.admin("DELETE", claim)).body["phase"] == "released"

@@ -8,25 +8,28 @@ import base64
 import openai
 import pytest
 from openai import AsyncOpenAI, OpenAI
+from openai.types import ImagesResponse
 
 from loadtests.emulators import prompt_mark, read_marks
 from tests.journeys.deployment import ADMIN, HOUSE, MODEL
 from tests.journeys.stack import Stack
 
 
-def marks(image: object) -> dict[str, str]:
-    return read_marks(base64.b64decode(getattr(image, "b64_json", None) or ""))
+def marks_of(*replies: ImagesResponse) -> list[dict[str, str]]:
+    """What is written inside each image; raises if one is not a whole PNG."""
+    images = [image for reply in replies for image in reply.data or ()]
+    return [read_marks(base64.b64decode(image.b64_json or "")) for image in images]
 
 
 def test_one_image(calm: Stack) -> None:
     with OpenAI(base_url=calm.urls[0] + "/v1", api_key=HOUSE.text, max_retries=0) as client:
         reply = client.images.generate(model=MODEL, prompt="a lighthouse", size="64x64")
-    (image,) = reply.data or ()
-    assert marks(image)["spillover-prompt"] == prompt_mark("a lighthouse")
+    (marks,) = marks_of(reply)
+    assert marks["spillover-prompt"] == prompt_mark("a lighthouse")
     assert reply._request_id
     facts = (reply.model_extra or {})["spillover"]
     assert (facts["route"], facts["pool"], facts["attempts"], facts["cost_usd"]) == ("onprem", "onprem", 1, 0)
-    assert facts["job_id"] == marks(image)["spillover-job"]
+    assert facts["job_id"] == marks["spillover-job"]
 
 
 def test_extensions_at_the_top_level(calm: Stack) -> None:
@@ -34,12 +37,13 @@ def test_extensions_at_the_top_level(calm: Stack) -> None:
         reply = client.images.generate(
             prompt="two boats",
             n=2,
-            size="64x128",  # type: ignore[arg-type]  # any WxH goes
+            size="64x128",
             user="somebody",
             extra_body={"seed": 7, "steps": 3, "guidance_scale": 2.5},
         )
-    assert [marks(image)["spillover-seed"] for image in reply.data or ()] == ["7", "8"]
-    (row,) = calm.workers.rows("received", job=marks((reply.data or [None])[0])["spillover-job"])
+    marks = marks_of(reply)
+    assert [mark["spillover-seed"] for mark in marks] == ["7", "8"]
+    (row,) = calm.workers.rows("received", job=marks[0]["spillover-job"])
     assert (row["steps"], row["width"], row["height"], row["count"]) == (3, 64, 128, 2)
 
 
@@ -51,7 +55,7 @@ async def test_many_at_once(calm: Stack) -> None:
                 for i in range(12)
             )
         )
-    found = [marks(image) for reply in replies for image in reply.data or ()]
+    found = marks_of(*replies)
     assert [mark["spillover-seed"] for mark in found] == [str(i) for i in range(12)]
     assert len({mark["spillover-job"] for mark in found}) == 12
 
@@ -75,7 +79,9 @@ def test_its_list_of_models(calm: Stack) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) and value.islower() else "",
 )
-def test_its_errors(calm: Stack, key: str, fields: dict[str, object], error: type, code: str) -> None:
+def test_its_errors(
+    calm: Stack, key: str, fields: dict[str, object], error: type[openai.APIStatusError], code: str
+) -> None:
     before = calm.workers.count("received")
     with OpenAI(base_url=calm.urls[0] + "/v1", api_key=key) as client, pytest.raises(error) as raised:
         client.images.generate(prompt="a hill", **fields)  # type: ignore[call-overload]

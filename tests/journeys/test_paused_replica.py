@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -33,8 +34,7 @@ async def test_a_sleeper_starts_nothing_on_a_claimed_node(tmp_path: Path) -> Non
                         for i in range(REQUESTS)
                         for client in (asleep, awake)
                     ]
-                    before = running.workers.count("finished")
-                    await until(lambda before=before: running.workers.count("finished") > before + 4)
+                    await until(partial(well_under_way, running, running.workers.count("finished")))
                     sleeper.process.send(signal.SIGSTOP)
                     claim = await claimed(awake)
                     held = time.monotonic()
@@ -57,10 +57,14 @@ async def claimed(client: Client) -> str:
     path = f"/admin/claims/{opened.body['id']}"
 
     async def held() -> bool:
-        return (await client.admin("GET", path)).body["phase"] == "held"
+        return bool((await client.admin("GET", path)).body["phase"] == "held")
 
     await until(held, 12)
     return path
+
+
+def well_under_way(running: Stack, before: int) -> bool:
+    return running.workers.count("finished") > before + 4
 
 
 def begun_on_claimed(running: Stack, since: float, until_: float) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,7 @@ async def test_a_store_that_comes_back_empty_is_filled_again(tmp_path: Path) -> 
             running.store.restart_empty()
             came_back = time.monotonic()
             for client in both:
-                await until(lambda client=client: served_in_the_house(client), 10)
+                await until(partial(served_in_the_house, client), 10)
             await until(lambda: all(gateway.get("/readyz")[0] == 200 for gateway in running.gateways), 3)
             assert time.monotonic() - came_back < 10
             await until(lambda: all_workers_up(both), 5)

@@ -17,7 +17,7 @@ from tests.journeys.deployment import ADMIN, HOUSE
 from tests.journeys.stack import Stack, stack
 from tests.k6.k6run import PROFILES, SUITE, THRESHOLDS_BROKEN, Run, k6, needs_k6, run_profile, started_profile
 
-pytestmark = [*needs_k6, pytest.mark.xdist_group("k6")]
+pytestmark = needs_k6
 
 STEADY = Speed(fixed_s=1.0, per_step_mp_s=0.05)
 CLAIM = {"RATE": 6, "DURATION": "13s", "CLAIM_AT": "3s", "CLAIM_FOR": "5s", "GRACE": "1s", "DEADLINE": "4s"}
