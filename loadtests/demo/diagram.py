@@ -9,6 +9,7 @@ from loadtests.demo.figures import DRAINING, HELD, Band, Sample, Timeline
 
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 1000, 46, 12, 46, 26
 GAP = 34
+STEPS = (1, 1.2, 1.6, 2, 3, 4, 6, 8, 10)
 Point = tuple[float, float]
 
 
@@ -76,9 +77,9 @@ def _stacked(*wanted: tuple[str, float, float]) -> tuple[Panel, ...]:
 
 
 def _rounded_up(most: float) -> float:
-    """The next of 1, 2, 4, 6, 8, 10 times a power of ten: half of it is a round number too."""
+    """The next of some steps, half of which is a round number too, times a power of ten."""
     power = 10.0 ** math.floor(math.log10(max(most, 0.01)))
-    return next(step * power for step in (1, 2, 4, 6, 8, 10) if step * power >= max(most, 0.01) - 1e-9)
+    return next(step * power for step in STEPS if step * power >= max(most, 0.01) - 1e-9)
 
 
 def _slots(samples: Sequence[Sample]) -> float:
@@ -153,7 +154,7 @@ def _bands(axis: _Axis, bands: Sequence[Band], floor: float) -> Iterable[str]:
             x, wide = axis.x(band.start), axis.x(band.end) - axis.x(band.start)
             box = f'x="{x:.1f}" y="14" width="{wide:.1f}" height="{floor - 14:.1f}"'
             yield f'<rect class="band-{band.name}" {box}/>'
-            yield f'<text class="band-name" x="{x + 4:.1f}" y="11">claim {escape(band.name)}</text>'
+            yield f'<text class="band-name" x="{x + 4:.1f}" y="11">{escape(band.name)}</text>'
 
 
 def _frame(panel: Panel) -> Iterable[str]:
