@@ -118,6 +118,8 @@ class Offer(Strict):
     """Relative standard deviation of the real time around `latency_s`."""
     loras: dict[Name, str] = Field(default={})
     """What the provider knows each LoRA by; a request with one not named here does not fit."""
+    max_steps: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """The most steps the provider takes for this model; a request with more does not fit."""
 
 
 class ExternalPool(Strict):

@@ -106,6 +106,7 @@ def _offer(pool: str, offer: OfferConfig, capabilities: Capabilities) -> Offer:
         latency_s=offer.latency_s,
         spread=offer.latency_spread,
         loras=offer.loras,
+        max_steps=offer.max_steps,
     )
 
 

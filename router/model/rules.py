@@ -34,7 +34,7 @@ class HomePool:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A provider's offer for one model. `loras`: what it knows each LoRA by."""
+    """A provider's offer for one model. `loras`: what it knows each LoRA by. `max_steps` `None`: no limit."""
 
     pool: str
     target: str
@@ -43,6 +43,7 @@ class Offer:
     latency_s: float
     spread: float = 0.3
     loras: Mapping[str, str] = field(default_factory=dict)
+    max_steps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

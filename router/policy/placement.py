@@ -169,6 +169,8 @@ def _free_at(offer: Offer, past: Past, snapshot: Snapshot, now: float) -> float:
 
 
 def _fits(offer: Offer, generation: Generation) -> bool:
+    if offer.max_steps is not None and generation.steps > offer.max_steps:
+        return False
     known = all(lora.name in offer.loras for lora in generation.loras)
     return known and offer.capabilities.refuses(generation) is None
 

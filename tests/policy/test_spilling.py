@@ -76,6 +76,12 @@ def test_a_free_slot_that_would_be_late_is_left_to_others_if_somebody_can_be_pai
     assert say(decide(ticket(2.1), free, said=quick)) == "home w1 or queue (onprem)"
 
 
+def test_more_steps_than_a_provider_takes_do_not_go_there() -> None:
+    said = rules(offers=(offer("fal", 3, max_steps=10), offer("rep", 4)))
+    assert say(decide(ticket(), BOTH, said=said)) == "fal (onprem_saturated)"
+    assert say(decide(ticket(steps=11), BOTH, said=said)) == "rep (onprem_saturated)"
+
+
 def test_equal_prices_go_by_name() -> None:
     said = rules(offers=(offer("rep"), offer("fal")))
     assert say(decide(ticket(), BOTH, said=said)) == "fal (onprem_saturated)"
