@@ -17,7 +17,7 @@ from router.api.application import build
 from router.app.assembly import Assembly, assemble
 from router.app.loops import looping
 from router.app.server import served
-from router.app.terms import external_pools, labels_of
+from router.app.terms import external_pools, labels_of, workers_of
 from router.store.embedded import embedded_server
 from router.store.link import open_link
 from router.telemetry.otel import Telemetry, open_telemetry
@@ -56,7 +56,7 @@ async def running(loaded: Loaded, name: str | None = None) -> AsyncIterator[Repl
     async with AsyncExitStack() as stack:
         redis_url = config.redis.url
         if redis_url == "embedded":
-            redis_url = stack.enter_context(embedded_server())
+            redis_url = stack.enter_context(embedded_server([worker.url for worker in workers_of(config)]))
         telemetry = stack.enter_context(_told(config, name))
         http = await stack.enter_async_context(
             open_http(limits=Limits(response_bytes=config.limits.response_bytes))
