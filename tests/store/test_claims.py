@@ -136,12 +136,12 @@ async def test_an_offer_does_not_outlive_the_notice(redis_url: str, look: Look) 
     """The notice ends between offer and acceptance; no call took the offer back."""
     async with replica(redis_url) as one:
         await one.worker("w1", node="n1")
-        await block(one, "c1", "n1", notice_s=0.4)
+        await block(one, "c1", "n1", notice_s=1.0)
         held = await one.lease("t0", need=0.001)
         await one.wait("t1", need=0.001)
         await one.capacity.release(held, "yes")
         assert await one.tend() == ("t1",)
-        end = time.monotonic() + 0.45
+        end = time.monotonic() + 1.05
         await until(lambda: time.monotonic() > end)
         assert await one.capacity.accept(POOL, "t1") == Standing(0)
         assert look().leases == {}

@@ -45,14 +45,14 @@ async def test_nothing_is_freed_before_its_owner_can_renew(
     own_valkey: Valkey, raw_client: redis.Redis
 ) -> None:
     """Frozen for three lease times: the first call afterwards comes from a stranger."""
-    times = {"lease_s": 0.4, "offer_s": 0.2, "freeze_s": 0.3}
+    times = {"lease_s": 0.6, "offer_s": 0.2, "freeze_s": 0.5}
     async with replica(own_valkey.url, "r1", **times) as one, replica(own_valkey.url, "r2", **times) as two:
         await one.worker(slots=3)
         leases = [await one.lease(f"t{number}") for number in range(2)]
         ghost = await one.lease("ghost", budget=0.1)
         await one.capacity.release(ghost, "unknown")
         with frozen(own_valkey):
-            await past(time.monotonic() + 1.2)
+            await past(time.monotonic() + 1.8)
         assert await two.ask("newcomer") == Standing(0)
         states = {name: it["state"] for name, it in dump(raw_client).leases.items()}
         assert states == {"t0.1": "leased", "t1.1": "leased", "ghost.1": "ghost"}

@@ -137,7 +137,7 @@ async def test_a_dead_replicas_leases_become_ghosts_and_not_slots(redis_url: str
 
 
 async def test_many_expired_leases_are_reaped_sixteen_a_call(redis_url: str, look: Look) -> None:
-    async with replica(redis_url, lease_s=0.3) as one:
+    async with replica(redis_url, lease_s=0.8) as one:
         await one.worker(slots=40)
         for number in range(40):
             await one.lease(f"t{number:02}")

@@ -261,9 +261,8 @@ async def test_a_lapsed_offer_goes_to_the_next_and_suspends_its_replica(redis_ur
         await one.wait("mute", rank=1)
         await one.wait("mute too", rank=2)
         await two.wait("next", rank=3)
-        lapse = time.monotonic() + 0.25
         await two.capacity.release(held, "yes")
-        await past(lapse)
+        await past(time.monotonic() + 0.25)
         assert await two.tend() == ("next",)
         assert look().parked == {"r1\0mute", "r1\0mute too"}
         assert await one.capacity.accept(POOL, "mute") == Standing(0)
