@@ -14,6 +14,8 @@ def contradictions(config: Config) -> Iterator[Finding]:
     for name, model in config.models.items():
         yield from _pools_of_model(config, name, model)
     for name, pool in config.pools.items():
+        if name == "overflow":
+            yield Finding(("pools", name), "`overflow` is the name of the switch for all external pools")
         if isinstance(pool, OnPremPool):
             yield from _onprem(config, name, pool)
         else:

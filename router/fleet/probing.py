@@ -46,7 +46,7 @@ async def probe_forever(probing: Probing, worker: WorkerRecord) -> None:
     while True:
         asked = probing.clock.now()
         health = await provider.health(probing.every_s)
-        standing = await _noted(probing, worker, standing, health, asked)
+        standing = await _noted(probing, worker, standing, health, asked, provider.capabilities.reports_idle)
         pause = (
             min(HAUNTED_S, probing.every_s) if probing.haunted(worker.pool, worker.id) else probing.every_s
         )
@@ -54,13 +54,23 @@ async def probe_forever(probing: Probing, worker: WorkerRecord) -> None:
 
 
 async def _noted(
-    probing: Probing, worker: WorkerRecord, before: Standing, health: Health, asked: float
+    probing: Probing,
+    worker: WorkerRecord,
+    before: Standing,
+    health: Health,
+    asked: float,
+    reports_idle: bool,
 ) -> Standing:
     standing = after(before, health)
     proof = asked - MARGIN_S if health.idle else None
     try:
         ended = await probing.roster.seen(
-            worker.pool, worker.id, up=bool(standing.up), idle_since=proof, boot=health.boot
+            worker.pool,
+            worker.id,
+            up=bool(standing.up),
+            idle_since=proof,
+            boot=health.boot,
+            reports_idle=reports_idle,
         )
     except StoreDown:
         return before  # nobody was told, so it has not happened

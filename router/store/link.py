@@ -32,8 +32,11 @@ class StoreCold(StoreDown):
     """The pool was never opened in this store: the server has lost its data, or is another one."""
 
 
-class StoreRefused(Exception):
-    """The store answered with an error: a bug, a wrong permission, or data of another version."""
+class StoreRefused(StoreDown):
+    """The store answered with an error: a bug, a wrong permission, or data of another version.
+
+    For whoever asked it is as good as down: never "allowed", and no reason to end what runs.
+    """
 
 
 class Link:

@@ -49,14 +49,24 @@ class Roster:
         return str(await self._link.call("worker_drop", keys.pool(pool), worker))
 
     async def seen(
-        self, pool: str, worker: str, *, up: bool, idle_since: float | None, boot: str | None
+        self,
+        pool: str,
+        worker: str,
+        *,
+        up: bool,
+        idle_since: float | None,
+        boot: str | None,
+        reports_idle: bool = False,
     ) -> int:
         """What a probe found. `idle_since` (store time): abandoned work older than that has ended.
 
-        Returns how many ghosts ended by it.
+        `reports_idle`: the worker can tell; then one that this store never knew takes work only once it has
+        been idle, since the store may have lost what runs there. Returns how many ghosts ended.
         """
         proof = int(idle_since * 1000) if idle_since is not None else 0
-        reply = await self._link.call("worker_seen", keys.pool(pool), worker, int(up), proof, boot or "")
+        reply = await self._link.call(
+            "worker_seen", keys.pool(pool), worker, int(up), proof, boot or "", int(reports_idle)
+        )
         return int(reply[0])
 
     async def known(self, pool: str) -> Sequence[str]:

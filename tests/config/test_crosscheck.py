@@ -106,3 +106,8 @@ def test_an_empty_credential_is_a_mistake(environ: dict[str, str]) -> None:
 
 def test_a_pool_may_have_a_dialect_of_any_name() -> None:
     loaded(changed("pools.house.dialect", "something-new"))
+
+
+def test_the_name_of_the_overflow_switch_is_taken() -> None:
+    found = problems(FULL.replace("  annex:", "  overflow:", 1).replace("[annex]", "[overflow]"))
+    assert any(problem.path == "pools.overflow" and "switch" in problem.message for problem in found)

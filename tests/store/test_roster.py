@@ -27,6 +27,23 @@ async def test_a_new_worker_takes_nothing_before_a_probe_has_found_it(redis_url:
         assert await one.roster.known(POOL) == ["w1"]
 
 
+async def test_a_store_that_never_knew_a_worker_wants_to_see_it_idle_first(redis_url: str) -> None:
+    """The store may have lost its data while the worker computes: an idle answer proves that it does not."""
+    async with replica(redis_url) as one:
+
+        async def probed(idle_since: float | None) -> None:
+            await one.roster.seen(POOL, "w1", up=True, idle_since=idle_since, boot=None, reports_idle=True)
+
+        await one.roster.put(WorkerRecord("w1", POOL, "n1", "http://w1", 1, ("a",)))
+        await one.wait("t1")
+        await probed(None)
+        assert await one.tend() == ()
+        await probed(one.clock.now())
+        assert await one.tend() == ("t1",)
+        await probed(None)
+        assert (await take_picture(one.link, one.clock, POOL)).view.workers[0].up
+
+
 async def test_what_probes_found_survives_a_changed_record(redis_url: str) -> None:
     async with replica(redis_url) as one:
         await one.worker("w1")

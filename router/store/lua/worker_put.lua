@@ -7,7 +7,7 @@ local id = ARGV[1]
 local old = record(WORKERS, id)
 local worker = {node = ARGV[2], url = ARGV[3], slots = tonumber(ARGV[4]), lanes = ARGV[5],
   drain = tonumber(ARGV[6]), source = ARGV[7], up = old and old.up or 0, boot = old and old.boot or nil,
-  seen = old and old.seen or nil}
+  seen = old and old.seen or nil, trusted = old and old.trusted or nil}
 if old and old.node == worker.node and old.url == worker.url and old.slots == worker.slots
   and old.lanes == worker.lanes and old.drain == worker.drain then return 'same' end
 if old then

@@ -1,13 +1,16 @@
 -- What a probe found: whether the worker takes work, and which abandoned work is proved over.
 -- use: pool slots queue leases fill offers reap
--- ARGV  worker, up (1|0), idle_since_ms (0: no evidence), boot ('': not told)
+-- ARGV  worker, up (1|0), idle_since_ms (0: no evidence), boot ('': not told), reports idle (1|0)
 -- reply {ghosts ended, 'up' | 'down' | 'unknown'}
 -- invariant  a ghost ends only if it was a ghost before the evidence was asked for, or if its work was given
---            to a server process that is gone: before that one was last seen
+--            to a server process that is gone: before that one was last seen; a worker that this store
+--            never knew (it may have lost its data) takes work only once it has been idle, where it can tell
 local id, up, idle_since, boot = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
 reap()
 local worker = record(WORKERS, id)
 if not worker then return {0, 'unknown'} end
+if idle_since > 0 then worker.trusted = 1 end
+if ARGV[5] == '1' and not worker.trusted then up = 0 end
 local reborn = boot ~= '' and worker.boot and worker.boot ~= boot
 local last_of_old = reborn and worker.seen or 0
 if worker.up ~= up or (boot ~= '' and worker.boot ~= boot) then touch() end
