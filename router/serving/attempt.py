@@ -32,8 +32,8 @@ from router.store.link import StoreDown
 
 CUT = Failed(Fault.LOST_LEASE, "cut_by_claim", ended=Ended.UNKNOWN)
 CANCEL_TRIES = 2
-GIVE_BACK_S = 16.0
-"""A slot that cannot be given back for this long has lapsed in the store by itself."""
+GIVE_BACK_S = 60.0
+"""What cannot be given back for so long has ended in the store by itself: by expiry, evidence, deadline."""
 
 Spawn = Callable[[Coroutine[Any, Any, None]], None]
 """Runs something to its end beyond the scope that asked for it."""
@@ -56,7 +56,7 @@ class OnPremAttempts:
             ended = outcome.ended if isinstance(outcome, Failed) else Ended.YES
             return outcome
         finally:
-            self.give_back(_until_done(lambda: self.capacity.release(lease, ended.value)))
+            self.give_back(until_done(lambda: self.capacity.release(lease, ended.value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class ExternalAttempts:
             spent = _cost(outcome, hold, call)
             return outcome, spent
         finally:
-            self.give_back(_until_done(lambda: self.ledger.settle(hold, spent)))
+            self.give_back(until_done(lambda: self.ledger.settle(hold, spent)))
 
     async def _outcome(self, provider: Provider, call: Call) -> Outcome:
         handle: Mapping[str, str] | None = None
@@ -133,8 +133,8 @@ def _cost(outcome: Outcome, hold: Hold, call: Call) -> int:
     return 0 if outcome.spent is Spent.NO else hold.price
 
 
-async def _until_done(act: Callable[[], Awaitable[None]]) -> None:
-    """A store that is away for a moment must not cost a slot: asked again until a lease would have lapsed."""
+async def until_done(act: Callable[[], Awaitable[None]]) -> None:
+    """A store that is away for a while must not cost a slot: asked again, with pauses, until it answers."""
     again = AsyncRetrying(
         retry=retry_if_exception_type(StoreDown),
         wait=wait_random_exponential(multiplier=0.1, max=2.0),

@@ -41,11 +41,14 @@ class Bells:
         finally:
             del self._bells[ticket]
 
-    def offer(self, ticket: str) -> None:
-        """A slot may be waiting for this ticket. Unknown tickets are somebody else's."""
-        if bell := self._bells.get(ticket):
-            bell.offered = True
-            bell.rung.set()
+    def offer(self, ticket: str) -> bool:
+        """A slot may be waiting for this ticket. Says whether anybody here waits for it."""
+        bell = self._bells.get(ticket)
+        if bell is None:
+            return False
+        bell.offered = True
+        bell.rung.set()
+        return True
 
     def ring_all(self) -> None:
         """The fleet has changed: everybody looks again."""

@@ -12,7 +12,7 @@ from router.model.ticket import Ticket
 from router.policy.forecast import Forecast
 from router.policy.step import next_step
 from router.serving.answer import Answer
-from router.serving.attempt import Spawn
+from router.serving.attempt import Spawn, until_done
 from router.serving.bells import Bells
 from router.serving.drain import Drain
 from router.serving.journey import Journey
@@ -50,7 +50,7 @@ class Dispatch:
             try:
                 answer = await self._walked(journey)
             except BaseException:
-                self.give_back(self.steps.depart(journey))
+                self.give_back(until_done(lambda: self.steps.depart(journey)))
                 raise
             span.note(reason=answer.reason, attempts=answer.attempts, route=answer.route)
             return answer
@@ -59,7 +59,7 @@ class Dispatch:
         while True:
             step = self._decide(journey)
             if isinstance(step, Stop):
-                return await self._stop(journey, step)
+                return self._stop(journey, step)
             await self.steps.perform(journey, step)
 
     def _decide(self, journey: Journey) -> Step:
@@ -71,8 +71,9 @@ class Dispatch:
         self.record(Decided.of(journey.ticket, step, journey.history, snapshot, self.rules, now))
         return step
 
-    async def _stop(self, journey: Journey, step: Stop) -> Answer:
-        await self.steps.leave(journey)
+    def _stop(self, journey: Journey, step: Stop) -> Answer:
+        if journey.asked:  # not awaited: a store that is away now must not cost the answer
+            self.give_back(until_done(lambda: self.steps.leave(journey)))
         draining = self.drain.last_call and step.reason in ("no_capacity", "upstream_error")
         return journey.stop(step, "draining" if draining else step.reason)
 

@@ -164,7 +164,8 @@ class Lookout:
         await self._open(pool)
         tended = await self._capacity.tend(pool, self._revisions[pool])
         for ticket in tended.offered:
-            self._bells.offer(ticket)
+            if not self._bells.offer(ticket):  # ours, and given up meanwhile
+                await self._capacity.decline(pool, ticket)
         if tended.closing is not None:
             self._closing[pool] = tended.closing
         picture = await take_picture(self._link, self._clock, pool)

@@ -8,14 +8,13 @@ from providers.contract import Call, Failed, Generation, Outcome
 from router.model.rules import HomePool, Offer, Rules
 from router.model.step import External, Left, OnPrem, Queued, Try, Wait
 from router.policy.estimate import attempt_budget, in_slot
-from router.serving.attempt import ExternalAttempts, OnPremAttempts
+from router.serving.attempt import ExternalAttempts, OnPremAttempts, until_done
 from router.serving.backends import Backends
 from router.serving.journey import Journey
 from router.serving.lookout import Lookout
 from router.store.capacity import Capacity, Lease, Offered, Refused, Standing
 from router.store.clock import StoreClock
 from router.store.ledger import Hold, Ledger, NotHeld
-from router.store.link import StoreDown
 from router.telemetry import events
 from router.telemetry.events import Place, Record
 from router.telemetry.spans import Spans
@@ -57,27 +56,21 @@ class Steps:
         """Gives up a queue place; a slot that was offered meanwhile goes back."""
         for pool in journey.asked:
             if await self.capacity.leave_if_unoffered(pool, journey.ticket.id) == "offered":
-                await self._hand_back(journey, pool)
+                await self.capacity.decline(pool, journey.ticket.id)
         journey.asked.clear()
 
     async def depart(self, journey: Journey) -> None:
-        """Gives up everything, also what was asked for and never answered."""
-        try:
-            if journey.accepting is not None:
-                await self._hand_back(journey, journey.accepting)
-            if journey.asking is not None:
-                await self.capacity.forget(*journey.asking)
-            await self.leave(journey)
-            if journey.holding is not None:
-                await self.ledger.forget(journey.holding)
-        except StoreDown:
-            return  # all of it ends by itself: leases by expiry, places by this replica's silence
+        """Gives up everything, also what was asked for and never answered. May be repeated.
 
-    async def _hand_back(self, journey: Journey, pool: str) -> None:
-        """An offered slot on which nothing was sent."""
-        lease = await self.capacity.accept(pool, journey.ticket.id)
-        if isinstance(lease, Lease):
-            await self.capacity.release(lease, "yes")
+        A store that stood still carries out late what it was asked before: so it is asked until it answers.
+        """
+        if journey.accepting is not None:
+            await self.capacity.decline(journey.accepting, journey.ticket.id)
+        if journey.asking is not None:
+            await self.capacity.forget(*journey.asking)
+        await self.leave(journey)
+        if journey.holding is not None:
+            await self.ledger.forget(journey.holding)
 
     async def _ask(self, journey: Journey, placement: OnPrem, reason: str) -> None:
         journey.asked.add(placement.pool)
@@ -173,7 +166,8 @@ class Steps:
             span.ended(outcome)
         self.record(events.Settled(placement.pool, spent, hold.price))
         if isinstance(outcome, Failed) and outcome.retry_after_s is not None:
-            await self.ledger.cool(placement.pool, self.clock.now() + outcome.retry_after_s)
+            until = self.clock.now() + outcome.retry_after_s
+            self.external.give_back(until_done(lambda: self.ledger.cool(placement.pool, until)))
         self._ended(journey, outcome, (placement.pool, "", "external", reason), started, spent)
 
     def _ended(

@@ -128,6 +128,12 @@ class Capacity:
             return Standing(0)
         return self._lease(pool, str(reply[1]), reply[2:], asked) if reply[0] == "leased" else None
 
+    async def decline(self, pool: str, ticket: str) -> None:
+        """Hands an offered slot back, on which nothing was sent; nothing happens if there is none."""
+        lease = await self.accept(pool, ticket)
+        if isinstance(lease, Lease):
+            await self.release(lease, "yes")
+
     async def leave_if_unoffered(self, pool: str, ticket: str) -> str:
         """`left` (and only that permits to go elsewhere), `offered`, or `gone`.
 

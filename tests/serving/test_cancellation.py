@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import random
+import signal
 
 import pytest
 import redis
 
 from loadtests.emulators import Speed
 from router.store import keys
+from tests.conftest import Valkey
 from tests.serving.houses import House, house, until
 
 pytestmark = pytest.mark.anyio
@@ -43,6 +46,20 @@ async def test_given_up_at_random_moments(redis_url: str, seed: int) -> None:
         assert (await home.make(home.ticket(10))).done
         for worker in home.fleet.workers:
             assert home.fleet.ledger.max_running(worker.name) <= 1
+
+
+async def test_what_a_frozen_store_carries_out_late_is_given_back(own_valkey: Valkey) -> None:
+    """It reads, once it runs again, what it was sent while it stood still: by then nobody waits for it."""
+    long = {"leases__lease_s": 60.0, "leases__renew_s": 20.0}
+    async with house(own_valkey.url, 2, QUICK, **PROFILE, **long) as home:
+        os.kill(own_valkey.pid, signal.SIGSTOP)
+        try:
+            answers = await asyncio.gather(*(home.make(home.ticket(30)) for _ in range(6)))
+        finally:
+            os.kill(own_valkey.pid, signal.SIGCONT)
+        assert {answer.reason for answer in answers} == {"state_store_unavailable"}
+        await until(lambda: not left_behind(own_valkey.url), 8)
+        assert home.fleet.ledger.count("started") == 0
 
 
 async def give_up(home: House, after_s: float, start_s: float) -> None:
