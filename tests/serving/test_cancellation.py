@@ -55,6 +55,7 @@ async def test_what_a_frozen_store_carries_out_late_is_given_back(own_valkey: Va
         os.kill(own_valkey.pid, signal.SIGSTOP)
         try:
             answers = await asyncio.gather(*(home.make(home.ticket(30)) for _ in range(6)))
+            await asyncio.sleep(2.5)  # long enough that giving back fails once as well
         finally:
             os.kill(own_valkey.pid, signal.SIGCONT)
         assert {answer.reason for answer in answers} == {"state_store_unavailable"}
