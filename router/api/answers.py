@@ -66,6 +66,7 @@ def facts(answer: Answer, job_id: str) -> tuple[Header, ...]:
         b"spillover-pool": answer.pool,
         b"spillover-attempts": str(answer.attempts),
         b"spillover-reason": answer.why or answer.reason,
+        b"spillover-missing": str(answer.missing) if answer.images and answer.missing else "",
         b"server-timing": f"queue;dur={answer.queued_s * 1000:.1f}, run;dur={answer.ran_s * 1000:.1f}",
     }
     return tuple((name, value.encode("latin-1")) for name, value in known.items() if value)
@@ -88,6 +89,7 @@ def _document(answer: Answer, ticket: Ticket, request_id: str, created: int) -> 
             "run_ms": round(answer.ran_s * 1000, 1),
             "seed": answer.seed,
             "cost_usd": answer.spent / 1_000_000,
+            **({"missing": answer.missing, "missing_reason": answer.reason} if answer.missing else {}),
         },
     }
 

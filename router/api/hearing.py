@@ -7,7 +7,7 @@ import asyncio
 from starlette.types import Receive
 
 from router.serving.answer import Answer
-from router.serving.desk import Run
+from router.serving.run import Run
 
 
 async def heard(run: Run, receive: Receive) -> Answer | None:

@@ -26,7 +26,7 @@ from router.api.tenants import Caller, Keyring
 from router.api.tickets import Tickets
 from router.model.ticket import Ticket
 from router.serving.answer import Answer
-from router.serving.desk import Run
+from router.serving.run import Run
 from router.telemetry.events import Answered, Place, Refused
 from router.telemetry.logs import bound
 
@@ -138,7 +138,7 @@ class Images:
         if answer is None:
             self._tell(visit, run.ticket, Answer("client_left"), CLIENT_LEFT)
             return None
-        if answer.done:
+        if answer.images:
             created = int(self._gate.clock.now())
             reply = made(answer, run.ticket, visit.request_id, created, extra)
         else:

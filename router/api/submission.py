@@ -12,7 +12,7 @@ from router.api.refusals import Refusal
 from router.api.tenants import Caller
 from router.api.tickets import SDK_TRY, retries
 from router.model.ticket import Ticket
-from router.serving.desk import Run
+from router.serving.run import Run
 from router.telemetry.events import Admitted
 
 

@@ -76,7 +76,7 @@ def assemble(
         lookout=lookout,
         backends=backends,
         onprem=OnPremAttempts(capacity, holdings, errands),
-        external=ExternalAttempts(ledger, errands),
+        external=ExternalAttempts(ledger, errands, time.monotonic),
         record=telemetry.record,
         spans=telemetry.spans,
     )

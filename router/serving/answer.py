@@ -9,7 +9,8 @@ from providers.contract import Image
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Images, or the code of a refusal in `reason` (`done` when all images are there).
+    """Images, or the code of a refusal in `reason` (`done` when all images are there; with some of them, the
+    reason why `missing` ones are not).
 
     `route`: `onprem` or `external`, of the last attempt. `why`: the reason of that placement (`onprem`, or
     why it spilled). `paid`: money was committed, so a client's blind retry could cost twice. `spent` is
@@ -29,6 +30,7 @@ class Answer:
     ran_s: float = 0.0
     retry_after_s: float | None = None
     retryable: bool = True
+    missing: int = 0
 
     @property
     def done(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,7 +32,8 @@ from router.store.ledger import Hold, Ledger
 from router.store.link import StoreDown
 
 CUT = Failed(Fault.LOST_LEASE, "cut_by_claim", ended=Ended.UNKNOWN)
-CANCEL_TRIES = 2
+CANCEL_S = 2.0
+"""A client waits no longer than this for a provider to confirm a cancel."""
 GIVE_BACK_S = 60.0
 """What cannot be given back for so long has ended in the store by itself: by expiry, evidence, deadline."""
 
@@ -52,11 +54,18 @@ class OnPremAttempts:
         ended = Ended.UNKNOWN
         try:
             with self.holdings.holding(lease) as held:
-                outcome = await _unless(held.cut, _last_word(provider, call))
+                outcome = await _unless(held.cut, _last_word(provider, call, _Taken()))
             ended = outcome.ended if isinstance(outcome, Failed) else Ended.YES
             return outcome
         finally:
             self.give_back(until_done(lambda: self.capacity.release(lease, ended.value)))
+
+
+@dataclass(slots=True)
+class _Taken:
+    """The provider's handle of accepted work."""
+
+    handle: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,34 +74,39 @@ class ExternalAttempts:
 
     ledger: Ledger
     give_back: Spawn
+    monotonic: Callable[[], float]
 
     async def run(self, hold: Hold, provider: Provider, call: Call) -> tuple[Outcome, int]:
-        """The outcome and what it cost (micro-USD). Cancelled, it counts as spent: the work is on its way."""
-        spent = hold.price
+        """The outcome and what it cost (micro-USD). Work that may run on is called off, and the client does
+        not wait for that past the call's budget; being cancelled calls it off as well."""
+        taken, end = _Taken(), self.monotonic() + call.budget_s
         try:
-            outcome = await self._outcome(provider, call)
-            spent = _cost(outcome, hold, call)
-            return outcome, spent
-        finally:
+            outcome = await _last_word(provider, call, taken)
+            if isinstance(outcome, Failed) and outcome.ended is Ended.UNKNOWN and taken.handle is not None:
+                left = min(CANCEL_S, end - self.monotonic())
+                outcome = await _called_off(provider, taken.handle, outcome, left)
+        except BaseException:
+            self.give_back(self._call_off(hold, provider, taken.handle))
+            raise
+        spent = _cost(outcome, hold)
+        if spent and isinstance(outcome, Failed) and outcome.ended is Ended.UNKNOWN:
+            self.give_back(self._call_off(hold, provider, taken.handle))
+        else:
             self.give_back(until_done(lambda: self.ledger.settle(hold, spent)))
+        return outcome, spent
 
-    async def _outcome(self, provider: Provider, call: Call) -> Outcome:
-        handle: Mapping[str, str] | None = None
-        outcome: Outcome = Failed(Fault.AMBIGUOUS, "no_outcome", ended=Ended.UNKNOWN, spent=Spent.POSSIBLE)
-        async for event in provider.start(call):
-            if isinstance(event, Accepted):
-                handle = event.handle
-            elif isinstance(event, Produced | Failed):
-                outcome = event
-        if isinstance(outcome, Failed) and handle is not None and outcome.ended is Ended.UNKNOWN:
-            return await _called_off(provider, handle, outcome)
-        return outcome
+    async def _call_off(self, hold: Hold, provider: Provider, handle: Mapping[str, str] | None) -> None:
+        """Settles by what the provider says to a cancel; silence means that it was spent."""
+        free = handle is not None and await provider.cancel(handle) is Cancelled.CONFIRMED
+        await until_done(lambda: self.ledger.settle(hold, 0 if free else hold.price))
 
 
-async def _last_word(provider: Provider, call: Call) -> Outcome:
-    outcome: Outcome = Failed(Fault.AMBIGUOUS, "no_outcome", ended=Ended.UNKNOWN)
+async def _last_word(provider: Provider, call: Call, taken: _Taken) -> Outcome:
+    outcome: Outcome = Failed(Fault.AMBIGUOUS, "no_outcome", ended=Ended.UNKNOWN, spent=Spent.POSSIBLE)
     async for event in provider.start(call):
-        if isinstance(event, Produced | Failed):
+        if isinstance(event, Accepted):
+            taken.handle = event.handle
+        elif isinstance(event, Produced | Failed):
             outcome = event
     return outcome
 
@@ -114,23 +128,20 @@ async def _awaited(work: Awaitable[Outcome]) -> Outcome:
     return await work
 
 
-async def _called_off(provider: Provider, handle: Mapping[str, str], outcome: Failed) -> Failed:
-    """Paid work given up is called off; what the provider confirms as cancelled costs nothing."""
-    for _ in range(CANCEL_TRIES):
-        match await provider.cancel(handle):
-            case Cancelled.CONFIRMED:
+async def _called_off(
+    provider: Provider, handle: Mapping[str, str], outcome: Failed, seconds: float
+) -> Failed:
+    """What the provider confirms as cancelled costs nothing, and leaves the way open to another attempt."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(max(0.0, seconds)):
+            if await provider.cancel(handle) is Cancelled.CONFIRMED:
                 return Failed(Fault.FAILED_KNOWN, outcome.code, outcome.detail)
-            case Cancelled.UNKNOWN:
-                continue
-            case _:
-                break
     return outcome
 
 
-def _cost(outcome: Outcome, hold: Hold, call: Call) -> int:
-    if isinstance(outcome, Produced):
-        return hold.price * len(outcome.images) // call.generation.count
-    return 0 if outcome.spent is Spent.NO else hold.price
+def _cost(outcome: Outcome, hold: Hold) -> int:
+    """A provider bills what it made, also what could not be fetched: the whole price is booked."""
+    return 0 if isinstance(outcome, Failed) and outcome.spent is Spent.NO else hold.price
 
 
 async def until_done(act: Callable[[], Awaitable[None]]) -> None:

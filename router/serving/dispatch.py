@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from router.model.fleet import PoolView, Snapshot
@@ -17,6 +16,7 @@ from router.serving.bells import Bells
 from router.serving.drain import Drain
 from router.serving.journey import Journey
 from router.serving.lookout import Lookout
+from router.serving.run import Commitment
 from router.serving.steps import Steps
 from router.store.clock import StoreClock
 from router.telemetry.events import Decided, Record
@@ -39,14 +39,14 @@ class Dispatch:
     give_back: Spawn
     spans: Spans
 
-    async def carry(self, ticket: Ticket, on_paid: Callable[[], None]) -> Answer:
-        """The ticket's answer. `on_paid` is called before the first money is committed.
+    async def carry(self, ticket: Ticket, commitment: Commitment) -> Answer:
+        """The ticket's answer. `commitment` is told before money is committed, and when it was not spent.
 
         Raises `StoreDown` if the store goes away before a slot or a hold was got. Cancelled or failing, it
         gives back whatever the ticket holds or may hold.
         """
         with self.spans.dispatch(ticket) as span, self.bells.hung(ticket.id) as bell:
-            journey = Journey(replace(ticket, traceparent=span.traceparent), self.clock, bell, on_paid)
+            journey = Journey(replace(ticket, traceparent=span.traceparent), self.clock, bell, commitment)
             try:
                 answer = await self._walked(journey)
             except BaseException:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from providers.contract import Failed, Fault, Generation, Image, Outcome, Produced
+from providers.contract import Failed, Fault, Generation, Image, Outcome, Produced, Spent
 from router.model.step import Denied, Fact, History, Stop, Tried
 from router.model.ticket import Ticket
 from router.policy.history import extend, recall
 from router.serving.answer import Answer
 from router.serving.bells import Bell
+from router.serving.run import Commitment
 from router.store.clock import StoreClock
 
 SAFE_TO_RETRY = frozenset({"no_capacity", "draining", "model_off"})
@@ -23,7 +23,7 @@ class Journey:
     `holding`: the slot, the offered slot and the hold whose answer has not been seen.
     """
 
-    def __init__(self, ticket: Ticket, clock: StoreClock, bell: Bell, on_paid: Callable[[], None]) -> None:
+    def __init__(self, ticket: Ticket, clock: StoreClock, bell: Bell, commitment: Commitment) -> None:
         self.ticket = ticket
         self.bell = bell
         self.history: History = ()
@@ -33,7 +33,7 @@ class Journey:
         self.holding: str | None = None
         self.attempts = 0
         self.waited_s = 0.0
-        self._on_paid = on_paid
+        self._commitment = commitment
         self._clock = clock
         self._calls = 0
         self._images: list[Image] = []
@@ -71,7 +71,7 @@ class Journey:
 
     def pay(self) -> None:
         """Money is committed from here on."""
-        self._on_paid()
+        self._commitment.pay()
         self._answer = replace(self._answer, paid=True)
 
     def start_running(self) -> float:
@@ -102,15 +102,18 @@ class Journey:
         )
         fact = _tried(outcome, pool, worker, route, why, len(images), self._clock.now())
         self.add(fact)
+        if fact.paid and fact.fault is not None and fact.spent is Spent.NO:
+            self._commitment.unspent()
         return fact
 
     def stop(self, step: Stop, reason: str) -> Answer:
-        """The answer, with what has been made so far."""
+        """The answer, with what has been made: what is there is delivered, whatever became of the rest."""
         waited = self._clock.monotonic() - self._idle_since
         return replace(
             self._answer,
             reason=reason,
             images=tuple(self._images),
+            missing=self.ticket.generation.count - len(self._images),
             queued_s=self._answer.queued_s + (0.0 if step.reason == "done" else waited),
             retry_after_s=step.retry_after_s,
             retryable=reason in SAFE_TO_RETRY and not self._answer.paid,
