@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from router.model.claim import FLAG_KINDS, Flag
 from router.store.clock import StoreClock
-from router.store.control import Control
+from router.store.control import Conflict, Control
 from router.store.ledger import Ledger
 from router.telemetry.events import FlagMoved, Record
+
+TRIES = 8
 
 
 class UnknownThing(Exception):
@@ -74,26 +76,57 @@ class Flags:
             expires_at=None if expires_s is None else now + expires_s,
         )
         written = await self._control.put_flag(flag, actor=actor)
-        await self._apply(kind, name, off=True)
+        await self._switch(kind, name)
         self._record(FlagMoved(kind, name, True))
         return written
 
-    async def clear(self, kind: str, name: str, *, actor: str, action: str = "flag_cleared") -> None:
-        """Switches it on again; nothing happens if it is on. Raises `UnknownThing`."""
-        self._check(kind, name)
-        await self._control.drop_flag(f"{kind}/{name}", actor=actor, action=action)
-        await self._apply(kind, name, off=False)
+    async def clear(self, kind: str, name: str, *, actor: str) -> None:
+        """Switches it on again; nothing happens if it is on.
+
+        Raises `UnknownThing`, but not for a flag that outlived its thing.
+        """
+        if await self._control.flag(f"{kind}/{name}") is None:
+            self._check(kind, name)
+        await self._control.drop_flag(f"{kind}/{name}", actor=actor)
+        await self._switch(kind, name)
         self._record(FlagMoved(kind, name, False))
 
     async def sweep(self, actor: str) -> None:
-        """The leader's step: expired flags go, the others are put on again wherever they have been lost."""
-        now = self._clock.now()
+        """The leader's step: expired flags go; switches that have lost their flag, or flags their switch, are mended.
+
+        The switches are read before the flags, and a flag is written before its switch: one that is off without a
+        flag is what is left of a flag that was cleared.
+        """
+        off = await self._control.switched_off(self._things.pools)
         standing = await self._control.flags()
+        now = self._clock.now()
         for flag in standing:
             if flag.expires_at is not None and flag.expires_at <= now:
-                await self.clear(flag.kind, flag.name, actor=actor, action="flag_expired")
-            elif flag.name in self._things.names(flag.kind):
-                await self._apply(flag.kind, flag.name, off=True)
+                await self._expire(flag, actor)
+            else:
+                await self._switch(flag.kind, flag.name)
+        for stray in sorted(off - {flag.id for flag in standing}):
+            await self._switch(*stray.split("/", 1))
+
+    async def _expire(self, flag: Flag, actor: str) -> None:
+        try:
+            await self._control.drop_flag(flag.id, actor=actor, action="flag_expired", revision=flag.revision)
+        except Conflict:
+            return  # it was renewed or cleared meanwhile
+        await self._switch(flag.kind, flag.name)
+        self._record(FlagMoved(flag.kind, flag.name, False))
+
+    async def _switch(self, kind: str, name: str) -> None:
+        """Puts the switch as the flag says now, and again if the flag was changed meanwhile."""
+        stands = await self._stands(kind, name)
+        for _ in range(TRIES):
+            await self._apply(kind, name, off=stands)
+            was, stands = stands, await self._stands(kind, name)
+            if was is stands:
+                return
+
+    async def _stands(self, kind: str, name: str) -> bool:
+        return await self._control.flag(f"{kind}/{name}") is not None
 
     def _check(self, kind: str, name: str) -> None:
         if kind not in FLAG_KINDS:
@@ -104,9 +137,9 @@ class Flags:
     async def _apply(self, kind: str, name: str, *, off: bool) -> None:
         match kind:
             case "node":
-                for pool in self._things.nodes[name]:
+                for pool in self._things.nodes.get(name, self._things.pools):
                     await self._control.flag_node(pool, name, off)
-            case "pool":
+            case "pool" if name in self._things.pools:
                 await self._control.flag_pool(name, off)
             case "provider" | "overflow":
                 await self._ledger.switch(name, off)

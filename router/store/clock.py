@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+SLACK_S = 0.005
+"""A reply that disagrees with the clock by this much more than its own round trip shows a step."""
+
 
 class StoreClock:
     """Seconds since the epoch by the server's clock. `heard` is told the times that come with replies."""
@@ -31,11 +34,13 @@ class StoreClock:
 
     def heard(self, server_s: float, asked: float, answered: float) -> None:
         """The server said `server_s` in a reply between two local monotonic moments."""
-        trip = answered - asked
-        self._best_trip *= 1.001  # an old best slowly stops being trusted, for drift and steps
+        trip, offset = answered - asked, server_s - (asked + answered) / 2
+        if abs(offset - self._offset) > trip + SLACK_S:
+            self._best_trip = float("inf")  # the server's clock was set, or it is another server
+        self._best_trip *= 1.001  # an old best slowly stops being trusted, for drift
         if trip <= self._best_trip:
             self._best_trip = trip
-            self._offset = server_s - (asked + answered) / 2
+            self._offset = offset
 
     def skew(self) -> float:
         """Seconds that the local wall clock is ahead of the server's."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from router.model.claim import ENDED, Claim, Flag, Phase
@@ -50,15 +50,38 @@ class Control:
     async def flags(self) -> list[Flag]:
         """All flags that stand."""
         rows = await self._link.command("HVALS", keys.control("flags"))
-        return sorted((Flag(**json.loads(row)) for row in rows), key=lambda flag: flag.id)
+        return sorted((_flag(json.loads(row)) for row in rows), key=lambda flag: flag.id)
+
+    async def flag(self, flag_id: str) -> Flag | None:
+        """One flag (`kind/name`), or `None`."""
+        row = await self._link.command("HGET", keys.control("flags"), flag_id)
+        return _flag(json.loads(row)) if row else None
 
     async def put_flag(self, flag: Flag, *, actor: str) -> Flag:
         """Sets a flag; revision -1 writes whatever stands. Raises `Conflict`."""
-        return Flag(**await self._put("flags", flag.id, flag.revision, asdict(flag), "flag_set", actor))
+        return _flag(await self._put("flags", flag.id, flag.revision, asdict(flag), "flag_set", actor))
 
-    async def drop_flag(self, flag_id: str, *, actor: str, action: str = "flag_cleared") -> None:
-        """Removes a flag; nothing happens if there is none."""
-        await self._write("flags", flag_id, "*", "", self._line(action, actor, {"id": flag_id}))
+    async def drop_flag(
+        self, flag_id: str, *, actor: str, action: str = "flag_cleared", revision: int | None = None
+    ) -> None:
+        """Removes a flag; nothing happens if there is none. Raises `Conflict` if it is not of `revision`."""
+        expected = "*" if revision is None else str(revision)
+        await self._write("flags", flag_id, expected, "", self._line(action, actor, {"id": flag_id}))
+
+    async def switched_off(self, pools: Sequence[str]) -> frozenset[str]:
+        """Ids of all flags that these pools and the accounts carry, whether they stand or not."""
+        found = set()
+        for pool in pools:
+            names = dict(zip(keys.POOL, keys.pool(pool), strict=True))
+            if await self._link.command("HGET", names["meta"], "closed") == "1":
+                found.add(f"pool/{pool}")
+            nodes = _fields(await self._link.command("HGETALL", names["nodes"]))
+            found |= {f"node/{name}" for name, record in nodes.items() if json.loads(record).get("flag")}
+        accounts = _fields(await self._link.command("HGETALL", keys.money("accounts")))
+        switches = {field.removesuffix("|off"): value for field, value in accounts.items() if "|off" in field}
+        off = {name for name, value in switches.items() if value == "1"}
+        found |= {"overflow/overflow" if name == "overflow" else f"provider/{name}" for name in off}
+        return frozenset(found)
 
     async def forget_ended(self, claims: Sequence[Claim]) -> None:
         """Keeps the latest ended claims only."""
@@ -115,11 +138,22 @@ class Control:
         return json.dumps(line, separators=(",", ":"))
 
 
-def _claim(record: dict[str, Any]) -> Claim:
-    return Claim(**{**record, "nodes": tuple(record["nodes"]), "phase": Phase(record["phase"])})
+def _claim(record: Mapping[str, Any]) -> Claim:
+    known = _known(Claim, record)
+    return Claim(**{**known, "nodes": tuple(record["nodes"]), "phase": Phase(record["phase"])})
 
 
-def _fields(fields: Any) -> dict[str, str]:
-    if isinstance(fields, dict):
-        return fields
-    return dict(zip(fields[::2], fields[1::2], strict=True))
+def _flag(record: Mapping[str, Any]) -> Flag:
+    return Flag(**_known(Flag, record))
+
+
+def _known(kind: type[Claim] | type[Flag], record: Mapping[str, Any]) -> dict[str, Any]:
+    """Without the fields that another version of this program wrote."""
+    names = {field.name for field in fields(kind)}
+    return {name: value for name, value in record.items() if name in names}
+
+
+def _fields(reply: Any) -> dict[str, str]:
+    if isinstance(reply, dict):
+        return reply
+    return dict(zip(reply[::2], reply[1::2], strict=True))
