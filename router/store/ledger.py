@@ -34,7 +34,7 @@ class Hold:
 @dataclass(frozen=True, slots=True)
 class NotHeld:
     """The hold was refused: `cooling`, `at_capacity`, `over_budget`, `account_off`, `overflow_off`
-    or `ended` (the attempt is over: this was a late call)."""
+    or `ended` (the attempt is over, or its time is: this was a late call)."""
 
     why: str
 
@@ -62,10 +62,9 @@ class Ledger:
         """Stores the intent and holds its price, atomically. A hold past `expires` counts as spent."""
         terms = self._accounts[account]
         day, before = self._days()
-        names = [keys.money(part) for part in ("intents", "running", "expiry", "accounts")]
         reply = await self._link.call(
             "hold",
-            [*names, keys.ledger(day), keys.ledger(before)],
+            [*_names(), keys.ledger(day), keys.ledger(before)],
             account,
             attempt,
             price,
@@ -86,7 +85,7 @@ class Ledger:
         await self._settle(attempt, 0, self._days()[0])
 
     async def cool(self, account: str, until: float) -> None:
-        """Keeps every replica off an account until a moment of store time."""
+        """Keeps every replica off an account until a moment of store time, an hour from now at the latest."""
         await self._link.call("cool", [keys.money("accounts")], account, int(until * 1000))
 
     async def switch(self, name: str, off: bool) -> None:
@@ -94,11 +93,11 @@ class Ledger:
         await self._link.command("HSET", keys.money("accounts"), f"{name}|off", int(off))
 
     async def views(self) -> tuple[dict[str, AccountView], dict[str, DayBook], bool]:
-        """Every account now, its day book, and whether overflow is open."""
+        """Every account now, its day book, and whether overflow is open. Ends holds past their `expires`."""
         names = list(self._accounts)
-        today = keys.ledger(self._days()[0])
+        today, before = self._days()
         reply = await self._link.call(
-            "accounts", [keys.money("running"), keys.money("accounts"), today], *names
+            "accounts", [*_names(), keys.ledger(today), keys.ledger(before)], *names
         )
         views, books = {}, {}
         for index, name in enumerate(names):
@@ -113,7 +112,7 @@ class Ledger:
         return views, books, int(reply[1]) != 1
 
     async def _settle(self, attempt: str, spent: int, day: str) -> None:
-        names = [keys.money(part) for part in ("intents", "running", "expiry", "accounts")]
+        names = _names()
         reply = await self._link.call("settle", [*names, keys.ledger(day)], attempt, spent, day)
         if reply not in ("settled", "unknown"):  # it was held on another day, and that ledger is asked for
             await self._link.call("settle", [*names, keys.ledger(str(reply))], attempt, spent, reply)
@@ -121,3 +120,7 @@ class Ledger:
     def _days(self) -> tuple[str, str]:
         today = datetime.fromtimestamp(self._clock.now(), UTC).date()
         return today.isoformat(), (today - timedelta(days=1)).isoformat()
+
+
+def _names() -> list[str]:
+    return [keys.money(part) for part in ("intents", "running", "expiry", "accounts")]

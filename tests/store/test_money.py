@@ -162,6 +162,39 @@ async def test_an_intent_that_nobody_settles_counts_as_spent(redis_url: str, cli
         assert numbers(client)["running"] == 0
 
 
+async def test_who_only_looks_ends_what_nobody_settles(redis_url: str, client: redis.Redis) -> None:
+    """A dead replica's holds may fill the account; then no hold is asked for, which would end them."""
+    wide = Account("fal", concurrency=20, budget=10_000)
+    async with ledger(redis_url, wide) as books:
+        end = time.time() + 0.4
+        for number in range(20):
+            await held(books, f"lost{number}", 10, expires=end)
+        assert await books.hold("fal", "next", 10, "t", soon()) == NotHeld("at_capacity")
+        await asyncio.sleep(end + 0.05 - time.time())
+        left = [(await books.views())[0]["fal"].in_flight for _ in range(2)]
+        assert left == [4, 0], "16 a look"
+        _, days, _ = await books.views()
+        assert (days["fal"].held, days["fal"].spent, days["fal"].attempts) == (0, 200, 20)
+        assert numbers(client) == {"intents": 0, "running": 0, "expiry": 0}
+        await held(books, "next", 10)
+
+
+async def test_every_hold_has_an_end(redis_url: str, client: redis.Redis) -> None:
+    async with ledger(redis_url) as books:
+        await held(books, "long", expires=time.time() + 400 * DAY_S)
+        (end,) = [score for _, score in client.zrange(keys.money("expiry"), 0, -1, withscores=True)]
+        assert end / 1000 < time.time() + 2 * DAY_S
+        assert await books.hold("fal", "late", 100, "t", time.time() - 1) == NotHeld("ended")
+        assert numbers(client)["intents"] == 1
+
+
+async def test_a_cooldown_ends_within_an_hour(redis_url: str) -> None:
+    async with ledger(redis_url) as books:
+        await books.cool("fal", soon(DAY_S))
+        until = (await books.views())[0]["fal"].cooling_until
+        assert 3_590 < until - time.time() <= 3_601
+
+
 async def test_each_day_has_its_own_book(redis_url: str, client: redis.Redis) -> None:
     wall = Wall()
     async with ledger(redis_url, wall=wall) as books:

@@ -19,7 +19,7 @@ EXPIRE GET HDEL HEXISTS HGET HGETALL HINCRBY HMGET HSET HVALS PUBLISH SET TIME X
 ZRANDMEMBER ZRANGE ZRANGEBYLEX ZRANGEBYSCORE ZREM ZREMRANGEBYSCORE ZSCORE
 """
 """Commands that scripts use; all of them are in Redis 7.0 with the options used here."""
-PLAIN = {"HDEL", "HGET", "HKEYS", "HSET", "HVALS", "XREVRANGE"}
+PLAIN = {"HDEL", "HGET", "HGETALL", "HKEYS", "HSET", "HVALS", "XREVRANGE"}
 """Commands that the wrappers call by themselves."""
 
 CALL = re.compile(r"redis\.p?call\('(\w+)'(?:,\s*([^,()]+|\(string\.gsub\([^)]*\)\)))?")
@@ -91,7 +91,7 @@ def test_every_key_is_declared(name: str) -> None:
         if command in ("TIME", "PUBLISH"):
             continue
         inside_a_part = name in ("_pool.lua", "accounts.lua") and key == "key"
-        a_day = name == "hold.lua" and key == "day" and "and DAY_BEFORE or DAY" in source
+        a_day = name == "_overdue.lua" and key == "day" and "and DAY_BEFORE or DAY" in source
         assert CONSTANT.fullmatch(key) or inside_a_part or a_day, f"{command} {key}"
     for function, key in OF_A_KEY.findall(source):
         assert CONSTANT.fullmatch(key) or key == "key", f"{function}({key})"
