@@ -92,10 +92,10 @@ class Flags:
         self._record(FlagMoved(kind, name, False))
 
     async def sweep(self, actor: str) -> None:
-        """The leader's step: expired flags go; switches that have lost their flag, or flags their switch, are mended.
+        """The leader's step: expired flags go, and every switch is put as its flag says.
 
-        The switches are read before the flags, and a flag is written before its switch: one that is off without a
-        flag is what is left of a flag that was cleared.
+        The switches are read before the flags, and a flag is written before its switch: what is off without a
+        flag is left over from one that was cleared.
         """
         off = await self._control.switched_off(self._things.pools)
         standing = await self._control.flags()

@@ -78,7 +78,9 @@ class Control:
             nodes = _fields(await self._link.command("HGETALL", names["nodes"]))
             found |= {f"node/{name}" for name, record in nodes.items() if json.loads(record).get("flag")}
         accounts = _fields(await self._link.command("HGETALL", keys.money("accounts")))
-        switches = {field.removesuffix("|off"): value for field, value in accounts.items() if "|off" in field}
+        switches = {
+            field.removesuffix("|off"): value for field, value in accounts.items() if field.endswith("|off")
+        }
         off = {name for name, value in switches.items() if value == "1"}
         found |= {"overflow/overflow" if name == "overflow" else f"provider/{name}" for name in off}
         return frozenset(found)
