@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
-from email.utils import parsedate_to_datetime
+from datetime import MAXYEAR, UTC, datetime
+from email.utils import parsedate_to_datetime, parsedate_tz
 
 LONGEST_S = 86_400.0
+LATEST = datetime.max.replace(tzinfo=UTC)
+"""Any moment of a year that no `datetime` can hold."""
 
 
 def retry_after_s(headers: Mapping[str, str]) -> float | None:
@@ -36,11 +38,16 @@ def _number(value: str | None) -> float | None:
 
 
 def _date(value: str | None) -> datetime | None:
-    try:
-        moment = None if value is None else parsedate_to_datetime(value)
-    except ValueError:
+    if value is None:
         return None
-    return moment if moment is not None and moment.tzinfo is not None else None
+    try:
+        parsed = parsedate_tz(value)
+        if parsed is not None and parsed[0] > MAXYEAR and parsed[9] is not None:
+            return LATEST
+        moment = parsedate_to_datetime(value)
+    except (ValueError, OverflowError):
+        return None
+    return moment if moment.tzinfo is not None else None
 
 
 def _clamped(seconds: float) -> float | None:

@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 
 from providers.contract import Image
+from providers.images import has_base64_letters_only
 from router.api.refusals import TABLE, Refusal
 from router.api.replies import SAFE, Header, Reply, refused
 from router.model.ticket import Ticket
@@ -25,7 +26,7 @@ _BEFORE, _AFTER = b'{"b64_json":"', b'","revised_prompt":null}'
 
 def made(answer: Answer, ticket: Ticket, request_id: str, created: int, extra: tuple[Header, ...]) -> Reply:
     """The images. Raises a `Refusal` if one of them would break out of its JSON string."""
-    if not all(_harmless(image.b64) for image in answer.images):
+    if not all(has_base64_letters_only(image.b64) for image in answer.images):
         raise Refusal("upstream_error", retryable=False)
     head = msgspec.json.encode(_document(answer, ticket, request_id, created))[:-1] + b',"data":['
     commas = max(0, len(answer.images) - 1)
@@ -102,7 +103,3 @@ def _pieces(head: bytes, images: tuple[Image, ...]) -> Iterator[bytes]:
             yield image.b64[start : start + PIECE].encode("ascii")
         yield _AFTER
     yield b"]}"
-
-
-def _harmless(b64: str) -> bool:
-    return b64.isascii() and '"' not in b64 and "\\" not in b64

@@ -51,7 +51,9 @@ def test_the_body_is_what_was_announced(sizes: tuple[int, ...]) -> None:
     assert headers[b"spillover-joined"] == b"true"
 
 
-@pytest.mark.parametrize("text", ['AAAA","usage":{"x":"', "AA\\u0041", "AAé="])
+@pytest.mark.parametrize(
+    "text", ['AAAA","usage":{"x":"', "AA\\u0041", "AAé=", "AA\nA", "AA\0A", "AA\x7fA", "A=AA"]
+)
 def test_text_that_would_break_out_of_its_string_is_not_passed_on(text: str) -> None:
     answer = Answer("done", (Image(text, "image/png", 64, 48),))
     with pytest.raises(Refusal) as refused:
