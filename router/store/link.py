@@ -95,8 +95,11 @@ async def _messages(pubsub: Any) -> AsyncIterator[tuple[str, str]]:
             yield str(message["channel"]), str(message["data"])
 
 
-AWAY = {"LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "OOM", "BUSY"}
-"""Error codes of a server that cannot serve now, and may soon."""
+AWAY = {
+    *("LOADING", "BUSY", "OOM", "MISCONF", "NOREPLICAS"),
+    *("READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "MOVED", "ASK"),
+}
+"""Error codes of a server that cannot serve now, and may soon. `MISCONF`: it cannot save its data."""
 
 
 def _translated(name: str, error: RedisError) -> Exception:

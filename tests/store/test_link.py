@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Iterator
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 import redis
@@ -18,7 +19,7 @@ from router.store.link import StoreDown, StoreRefused, open_link
 from router.store.picture import take_picture
 from tests.conftest import VALKEY_CONFIG, Valkey
 from tests.store.raw import check, dump
-from tests.store.replica import FAR, POOL, replica
+from tests.store.replica import FAR, POOL, replica, until
 
 
 async def test_a_server_that_forgot_its_scripts_is_given_them_again(
@@ -138,6 +139,24 @@ async def test_a_read_only_server_is_down(own_valkey: Valkey, redis_url: str, va
                 await one.ask("t1")
             with pytest.raises(StoreDown):
                 await one.control.flag_pool(POOL, True)
+
+
+async def test_a_server_that_cannot_save_is_down(own_valkey: Valkey) -> None:
+    """The default answer to writes after a failed snapshot, as on a full disk."""
+    with redis.Redis.from_url(own_valkey.url, decode_responses=True) as admin:
+        async with replica(own_valkey.url) as one:
+            await one.worker()
+            lease = await one.lease("t1")
+            (Path(admin.config_get("dir")["dir"]) / admin.config_get("dbfilename")["dbfilename"]).mkdir()
+            admin.config_set("save", "3600 1000000")
+            admin.bgsave()
+            await until(lambda: admin.info("persistence")["rdb_last_bgsave_status"] == "err")
+            for asked in (one.ask("t2"), one.capacity.renew(POOL, [lease.id]), one.tend()):
+                with pytest.raises(StoreDown) as down:
+                    await asked
+                assert not isinstance(down.value, StoreRefused)
+            admin.config_set("save", "")
+            assert await one.capacity.renew(POOL, [lease.id]) == set()
 
 
 @pytest.fixture
