@@ -37,7 +37,8 @@ from router.store.roster import Roster
 from router.telemetry.otel import Telemetry
 
 FREEZE_S = 1.0
-"""A store whose clock jumps by more than this stood still: for one lease time nothing expires in it."""
+"""A store that ran no script for longer than this stood still, and for one lease time nothing expires in it.
+A pool that is looked at more seldom is given three looks' time, or it would always seem to stand still."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,8 @@ def _capabilities(config: Config, http: Http) -> Mapping[str, Capabilities]:
 
 def _pool_terms(config: Config) -> Mapping[str, PoolTerms]:
     leases = config.leases
-    terms = PoolTerms(leases.lease_s, leases.offer_s, leases.silent_s, FREEZE_S, leases.tend_s)
+    freeze_s = max(FREEZE_S, 3 * leases.tend_s)
+    terms = PoolTerms(leases.lease_s, leases.offer_s, leases.silent_s, freeze_s, leases.tend_s)
     return dict.fromkeys(onprem_pools(config), terms)
 
 
