@@ -67,10 +67,11 @@ async def _noted(
         ended = await probing.roster.seen(
             worker.pool,
             worker.id,
-            up=bool(standing.up),
+            up=standing.up,
             idle_since=proof,
             boot=health.boot,
             reports_idle=reports_idle,
+            url=worker.url,
         )
     except StoreDown:
         return before  # nobody was told, so it has not happened

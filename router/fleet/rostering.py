@@ -21,10 +21,22 @@ async def keep_roster(roster: Roster, pools: Sequence[str], workers: Sequence[Wo
 
 
 async def reconcile(roster: Roster, pools: Sequence[str], workers: Sequence[WorkerRecord]) -> None:
-    """One pass."""
-    for worker in workers:
-        await roster.put(worker)
+    """One pass. What goes, goes first: a server is in the store once, or its slots would be given out twice.
+
+    A worker of another name, pool or address is another record; while the old one of its server drains, the
+    new one waits.
+    """
+    listed = {(worker.pool, worker.id): _server(worker.url) for worker in workers}
+    draining = set()
     for pool in pools:
-        listed = {worker.id for worker in workers if worker.pool == pool}
-        for stale in set(await roster.known(pool)) - listed:
-            await roster.drop(pool, stale)
+        for name, url in (await roster.known(pool)).items():
+            stale = listed.get((pool, name)) != _server(url)
+            if stale and await roster.drop(pool, name) == "draining":
+                draining.add(_server(url))
+    for worker in workers:
+        if _server(worker.url) not in draining:
+            await roster.put(worker)
+
+
+def _server(url: str) -> str:
+    return url.rstrip("/").lower()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from router.store import keys
@@ -29,7 +30,10 @@ class Roster:
         self._link = link
 
     async def put(self, worker: WorkerRecord) -> str:
-        """Writes a record; what the probes found is kept. Returns `new`, `changed` or `same`."""
+        """Writes a record; what the probes found is kept. Returns `new`, `changed`, `same` or `busy`.
+
+        `busy`: it has another address now, and something may still run at the old one: the old record drains.
+        """
         return str(
             await self._link.call(
                 "worker_put",
@@ -53,23 +57,29 @@ class Roster:
         pool: str,
         worker: str,
         *,
-        up: bool,
+        up: bool | None,
         idle_since: float | None,
         boot: str | None,
         reports_idle: bool = False,
+        url: str = "",
     ) -> int:
-        """What a probe found. `idle_since` (store time): abandoned work older than that has ended.
+        """What a probe of `url` found. `up`: `None` leaves the worker as it is.
+
+        `idle_since` (store time): abandoned work older than that has ended.
 
         `reports_idle`: the worker can tell; then one that this store never knew takes work only once it has
         been idle, since the store may have lost what runs there. Returns how many ghosts ended.
         """
         proof = int(idle_since * 1000) if idle_since is not None else 0
+        verdict = "" if up is None else int(up)
         reply = await self._link.call(
-            "worker_seen", keys.pool(pool), worker, int(up), proof, boot or "", int(reports_idle)
+            "worker_seen", keys.pool(pool), worker, verdict, proof, boot or "", int(reports_idle), url
         )
         return int(reply[0])
 
-    async def known(self, pool: str) -> Sequence[str]:
-        """Ids of the workers that the store has for a pool."""
+    async def known(self, pool: str) -> Mapping[str, str]:
+        """The workers that the store has for a pool: their addresses by their ids."""
         _, workers, *_ = keys.pool(pool)
-        return [str(name) for name in await self._link.command("HKEYS", workers)]
+        reply = await self._link.command("HGETALL", workers)
+        rows = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2], strict=True)
+        return {str(name): str(json.loads(text)["url"]) for name, text in rows}

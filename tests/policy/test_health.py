@@ -15,7 +15,9 @@ GOOD, BAD = Health(reachable=True, ready=True), Health(reachable=False, ready=Fa
     [
         ("", None),
         ("g", True),
-        ("b", False),
+        ("b", None),
+        ("bb", None),
+        ("bbb", False),
         ("gb", True),
         ("gbb", True),
         ("gbbb", False),
@@ -23,8 +25,9 @@ GOOD, BAD = Health(reachable=True, ready=True), Health(reachable=False, ready=Fa
         ("gbbbg", False),
         ("gbbbgg", True),
         ("gbbbgbg", False),
-        ("bg", False),
-        ("bgg", True),
+        ("bg", True),
+        ("bbbg", False),
+        ("bbbgg", True),
     ],
 )
 def test_a_row_of_probes(probes: str, up: bool | None) -> None:

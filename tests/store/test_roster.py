@@ -24,7 +24,7 @@ async def test_a_new_worker_takes_nothing_before_a_probe_has_found_it(redis_url:
         await one.wait("t1")
         await one.roster.seen(POOL, "w1", up=True, idle_since=None, boot=None)
         assert await one.tend() == ("t1",)
-        assert await one.roster.known(POOL) == ["w1"]
+        assert await one.roster.known(POOL) == {"w1": "http://w1"}
 
 
 async def test_a_store_that_never_knew_a_worker_wants_to_see_it_idle_first(redis_url: str) -> None:
@@ -47,8 +47,62 @@ async def test_a_store_that_never_knew_a_worker_wants_to_see_it_idle_first(redis
 async def test_what_probes_found_survives_a_changed_record(redis_url: str) -> None:
     async with replica(redis_url) as one:
         await one.worker("w1")
-        await one.roster.put(WorkerRecord("w1", POOL, "node-w1", "http://elsewhere", 2, ("a", "b")))
-        assert (await one.lease("t1", lane="b")).url == "http://elsewhere"
+        await one.roster.put(WorkerRecord("w1", POOL, "node-2", "http://w1", 2, ("a", "b")))
+        assert (await one.lease("t1", lane="b")).node == "node-2"
+
+
+async def test_another_address_is_another_server(redis_url: str, look: Look) -> None:
+    """Of a server at another address nothing is known, whatever was known of the last one."""
+    async with replica(redis_url) as one:
+        moved = WorkerRecord("w1", POOL, "node-w1", "http://elsewhere", 1, ("a",))
+        await one.worker("w1")
+        await one.roster.seen(POOL, "w1", up=True, idle_since=one.clock.now(), boot="first")
+        assert await one.roster.put(moved) == "changed"
+        worker = look().workers["w1"]
+        assert (worker["url"], worker["up"], worker["drain"]) == ("http://elsewhere", 0, 0)
+        assert not {"boot", "seen", "trusted"} & set(worker)
+        assert await one.ask("t1") == Standing(0)
+        await one.roster.seen(POOL, "w1", up=True, idle_since=None, boot=None, url="http://elsewhere")
+        assert await one.tend() == ("t1",)
+
+
+async def test_an_address_changes_once_nothing_runs_at_the_last_one(redis_url: str, look: Look) -> None:
+    """What the new server answers meanwhile proves nothing about the old one."""
+    async with replica(redis_url) as one:
+        moved = WorkerRecord("w1", POOL, "node-w1", "http://elsewhere", 2, ("a",))
+        await one.worker("w1", slots=2)
+        lease = await one.lease("t1")
+        assert await one.roster.put(moved) == "busy"
+        assert await one.roster.put(moved) == "busy"
+        assert await one.ask("t2") == Standing(0)
+        await one.capacity.release(lease, "unknown")
+        proof = one.clock.now() + 5
+        for url, ended in (("http://elsewhere", 0), ("http://w1", 1)):
+            found = {"up": True, "idle_since": proof, "boot": "b", "url": url}
+            assert await one.roster.seen(POOL, "w1", **found) == ended
+        assert await one.roster.put(moved) == "changed"
+        assert look().workers["w1"]["url"] == "http://elsewhere"
+
+
+async def test_an_offer_is_no_reason_to_keep_an_address(redis_url: str, look: Look) -> None:
+    async with replica(redis_url) as one:
+        await one.worker("w1")
+        lease = await one.lease("t1")
+        await one.wait("t2")
+        await one.capacity.release(lease, "yes")
+        assert {it["state"] for it in look().leases.values()} == {"offered"}
+        assert await one.roster.put(WorkerRecord("w1", POOL, "n", "http://elsewhere", 1, ("a",))) == "changed"
+        assert await one.capacity.accept(POOL, "t2") == Standing(0)
+
+
+async def test_a_probe_without_a_verdict_leaves_a_worker_as_it_is(redis_url: str) -> None:
+    async with replica(redis_url) as one:
+        for name in ("up", "down"):
+            await one.worker(name)
+            await one.roster.seen(POOL, name, up=name == "up", idle_since=None, boot=None)
+            await one.roster.seen(POOL, name, up=None, idle_since=None, boot=None)
+        views = (await take_picture(one.link, one.clock, POOL)).view.workers
+        assert {view.id: view.up for view in views} == {"up": True, "down": False}
 
 
 async def test_more_slots_serve_more_waiters(redis_url: str, look: Look) -> None:
