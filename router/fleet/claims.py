@@ -1,20 +1,20 @@
 """Claims: opened and released by operators, moved on by the leader.
 
-A claim is blocked in every pool that has workers on its nodes before it is written down; if one pool cannot
-be reached, the others are unblocked and nothing was claimed. Blocks without a claim are taken off by the
-leader.
+A claim is blocked in every pool before it is written down, also where this config has no workers on its
+nodes: another replica's may. If one pool cannot be reached, the others are unblocked and nothing was claimed.
+The leader takes blocks without a claim off, and blocks a claim that lacks them again before it is held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 
 from router.model.claim import ENDED, Claim, Occupancy, Phase
 from router.policy import claims as machine
 from router.store.capacity import Capacity
 from router.store.clock import StoreClock
-from router.store.control import Conflict, Control
+from router.store.control import Conflict, Control, claim_of
 from router.store.link import StoreDown
 from router.telemetry.events import ClaimMoved, Record
 
@@ -39,7 +39,7 @@ class ClaimConflict(Exception):
 
 
 class Claims:
-    """`nodes` says which pools have workers on a node."""
+    """`nodes`: those of this deployment, and which pools have workers on them."""
 
     def __init__(
         self,
@@ -54,6 +54,7 @@ class Claims:
         self._capacity = capacity
         self._clock = clock
         self._nodes = nodes
+        self._pools = frozenset(pool for pools in nodes.values() for pool in pools)
         self._new_id = new_id
         self._record = record
 
@@ -74,7 +75,8 @@ class Claims:
     ) -> Claim:
         """Claims all of `nodes`. When this returns, nobody starts anything there that outlasts the notice.
 
-        Raises `UnknownNodes`, `ClaimConflict` (the same owner, twice), or `StoreDown` (nothing is claimed).
+        Raises `UnknownNodes`, `ClaimConflict` (the same owner, twice), or `StoreDown`: nothing is claimed, if
+        the store can still be asked; else the list of claims says it later.
         """
         gang = tuple(dict.fromkeys(nodes))
         unknown = tuple(node for node in gang if node not in self._nodes)
@@ -99,6 +101,7 @@ class Claims:
             notice_s=notice_s,
             grace_s=grace_s,
             ttl_s=ttl_s,
+            pools=tuple(sorted(self._pools)),
         )
         return await self._blocked_then_written(claim, actor)
 
@@ -133,42 +136,78 @@ class Claims:
             return claim
         if claim.phase is Phase.RELEASING:
             return await self._unblocked(claim, actor)
-        after = machine.advance(claim, await self._occupancy(claim), self._clock.now())
-        return claim if after is claim else await self._write(claim, after, actor)
+        occupancy = await self._occupancy(claim)
+        after = machine.advance(claim, occupancy, self._clock.now())
+        written = await self._write(claim, after, actor)
+        drains = written.phase is Phase.DRAINING and claim.phase is Phase.REQUESTED
+        if drains or (occupancy.unblocked and written.phase is not Phase.REQUESTED):
+            await self.block_again(written)
+        return written
 
     async def _occupancy(self, claim: Claim) -> Occupancy:
-        counts = [await self._capacity.occupancy(pool, nodes) for pool, nodes in self._by_pool(claim)]
-        return (
-            Occupancy(*(sum(column) for column in zip(*counts, strict=True)))
-            if counts
-            else Occupancy(0, 0, 0)
-        )
+        total = Occupancy(0, 0, 0)
+        for pool in self._concerned(claim):
+            there = astuple(await self._capacity.occupancy(pool, claim.nodes, claim.id))
+            total = Occupancy(*(one + more for one, more in zip(astuple(total), there, strict=True)))
+        return total
 
     async def _blocked_then_written(self, claim: Claim, actor: str) -> Claim:
         try:
-            await self.block(claim)
-            written = await self._control.put_claim(claim, action="claim_opened", actor=actor)
+            await self._block(claim)
         except StoreDown:
             await self._undo(claim)
             raise
+        written = await self._opened(claim, actor)
         self._tell(written, 0.0)
         return written
 
-    async def block(self, claim: Claim) -> None:
-        """Puts a claim's block on every pool concerned; repeating it is harmless but for the epoch."""
-        for pool, nodes in self._by_pool(claim):
-            await self._control.block(pool, claim.id, nodes, claim.drain_at, claim.cut_at)
+    async def _opened(self, claim: Claim, actor: str) -> Claim:
+        try:
+            return await self._control.put_claim(claim, action="claim_opened", actor=actor)
+        except Conflict as other:
+            await self._undo(claim)
+            if other.standing is None:
+                raise
+            raise ClaimConflict(claim_of(other.standing)) from other
+        except StoreDown:
+            written = await self._control.claim(
+                claim.id
+            )  # without an answer the blocks stay: it may be written
+            if written is None:
+                await self._undo(claim)
+                raise
+            return written
+
+    async def block_again(self, claim: Claim) -> None:
+        """Puts the blocks of a claim on where they are lost, unless it is given back meanwhile."""
+        if await self._is_active(claim):
+            await self._block(claim)
+            if not await self._is_active(claim):
+                await self._undo(claim)
+
+    async def _is_active(self, claim: Claim) -> bool:
+        now = await self._control.claim(claim.id)
+        return now is not None and now.phase not in ENDED and now.phase is not Phase.RELEASING
+
+    async def _block(self, claim: Claim) -> None:
+        notice_s = min(claim.notice_s, self._clock.until(claim.drain_at))
+        closes_in_s = notice_s if claim.phase is Phase.REQUESTED else 0.0
+        cut_in_s = min(claim.notice_s + claim.grace_s, self._clock.until(claim.cut_at))
+        for pool in self._concerned(claim):
+            await self._control.block(pool, claim.id, claim.nodes, closes_in_s, cut_in_s)
 
     async def _undo(self, claim: Claim) -> None:
         try:
-            for pool, nodes in self._by_pool(claim):
-                await self._control.unblock(pool, claim.id, nodes)
+            await self._unblock(claim)
         except StoreDown:
             return  # the leader finds blocks without a claim and takes them off
 
+    async def _unblock(self, claim: Claim) -> None:
+        for pool in self._concerned(claim):
+            await self._control.unblock(pool, claim.id, claim.nodes)
+
     async def _unblocked(self, claim: Claim, actor: str) -> Claim:
-        for pool, nodes in self._by_pool(claim):
-            await self._control.unblock(pool, claim.id, nodes)
+        await self._unblock(claim)
         return await self._write(claim, machine.ended(claim), actor)
 
     async def _write(self, before: Claim, after: Claim, actor: str) -> Claim:
@@ -182,12 +221,8 @@ class Claims:
             self._tell(written, self._clock.now() - _since(before))
         return written
 
-    def _by_pool(self, claim: Claim) -> list[tuple[str, tuple[str, ...]]]:
-        pools = {pool for node in claim.nodes for pool in self._nodes.get(node, ())}
-        return [
-            (pool, tuple(node for node in claim.nodes if pool in self._nodes.get(node, ())))
-            for pool in sorted(pools)
-        ]
+    def _concerned(self, claim: Claim) -> list[str]:
+        return sorted(self._pools | set(claim.pools))
 
     def _tell(self, claim: Claim, seconds: float) -> None:
         self._record(ClaimMoved(claim.id, claim.owner, claim.phase, len(claim.nodes), seconds))

@@ -52,7 +52,7 @@ class Steering:
         blocks = self.blocks()
         for claim in active.values():
             if _lost(claim, blocks):
-                await self.claims.block(claim)
+                await self.claims.block_again(claim)
         await self._take_off_orphans(blocks, frozenset(active))
         await self.flags.sweep(self.actor)
         await self.control.forget_ended(claims)
@@ -75,7 +75,5 @@ class Steering:
 
 
 def _lost(claim: Claim, blocks: Mapping[str, Mapping[str, frozenset[str]]]) -> bool:
-    """Does a pool that has the node not know the claim? Pools without the node do not list it at all."""
-    return any(
-        claim.id not in nodes[node] for nodes in blocks.values() for node in claim.nodes if node in nodes
-    )
+    """Is there a pool where a node of the claim does not carry it?"""
+    return any(claim.id not in nodes.get(node, ()) for nodes in blocks.values() for node in claim.nodes)

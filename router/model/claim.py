@@ -25,7 +25,8 @@ class Claim:
     """All of `nodes` or none of them.
 
     Nothing starts there after `drain_at`; what still runs at `cut_at` is cut and placed elsewhere. Past
-    `expires_at` it is overdue: an alarm, never a release. `revision` is for compare-and-set.
+    `expires_at` it is overdue: an alarm, never a release. `revision` is for compare-and-set. `pools`: all
+    pools there were when it was opened, since a later config may have others.
     """
 
     revision: int
@@ -46,20 +47,22 @@ class Claim:
     released_at: float | None = None
     overdue: bool = False
     alarm: str = ""
+    pools: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """What still holds slots on a claim's nodes, over all pools."""
+    """What still holds slots on a claim's nodes, over all pools. `unblocked`: where it is not closed yet."""
 
     leased: int
     offered: int
     ghosts: int
+    unblocked: int = 0
 
     @property
     def clear(self) -> bool:
-        """Nothing holds a slot there."""
-        return not (self.leased or self.offered or self.ghosts)
+        """Nothing holds a slot there, and nothing can come."""
+        return not (self.leased or self.offered or self.ghosts or self.unblocked)
 
 
 FLAG_KINDS = ("node", "pool", "provider", "model", "overflow")

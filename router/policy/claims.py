@@ -43,6 +43,8 @@ def _stuck(claim: Claim, occupancy: Occupancy, now: float) -> Claim:
     if claim.phase is not Phase.DRAINING or claim.alarm or now < claim.cut_at + STUCK_AFTER_S:
         return claim
     held = f"{occupancy.leased} leased, {occupancy.offered} offered, {occupancy.ghosts} abandoned"
+    if occupancy.unblocked:
+        held = f"{held}, {occupancy.unblocked} not closed"
     return replace(claim, alarm=f"not clear: {held}")
 
 

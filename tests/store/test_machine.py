@@ -320,10 +320,10 @@ class PoolMachine(RuleBasedStateMachine):
         return found
 
     def blocks(self, claim: str, gang: tuple[str, ...], closes: int) -> None:
-        moment = 0 if closes == PAST else int(self.began.now) + 5 * HOUR
+        notice = 0 if closes == PAST else 5 * HOUR
 
         def step() -> None:
-            assert self.call("node_block", claim, moment, moment + 1, *gang) == self.twin.block(
+            assert self.call("node_block", claim, notice, 9 * HOUR, *gang) == self.twin.block(
                 claim, closes, gang
             )
 

@@ -278,8 +278,7 @@ async def test_nobody_starves_behind_heads_that_are_too_long_for_a_notice(redis_
         for number in range(40):
             await one.wait(f"long{number:02}", rank=number, need=500)
         await one.wait("short", rank=99, need=1)
-        now = one.clock.now()
-        await one.control.block(POOL, "c1", ["n1"], now + 100, now + 200)
+        await one.control.block(POOL, "c1", ["n1"], 100, 200)
         await one.capacity.release(held, "yes")
         assert await one.tend() == ("short",)
         look()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from router.model.claim import Occupancy
 from router.store import keys
 from router.store.capacity import Lease, Standing, StoreSchema
 from router.store.picture import take_picture
@@ -188,10 +189,10 @@ async def test_work_stays_on_the_node_it_was_given_to(redis_url: str, look: Look
         lease = await one.lease("t1")
         await one.worker("w1", node="n2", slots=2)
         await one.lease("t2")
-        assert await one.capacity.occupancy(POOL, ["n1"]) == (1, 0, 0)
-        assert await one.capacity.occupancy(POOL, ["n2"]) == (1, 0, 0)
+        assert await one.capacity.occupancy(POOL, ["n1"]) == Occupancy(1, 0, 0)
+        assert await one.capacity.occupancy(POOL, ["n2"]) == Occupancy(1, 0, 0)
         await one.capacity.release(lease, "yes")
-        assert await one.capacity.occupancy(POOL, ["n1"]) == (0, 0, 0)
+        assert await one.capacity.occupancy(POOL, ["n1"]) == Occupancy(0, 0, 0)
         look()
 
 

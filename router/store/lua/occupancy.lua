@@ -1,10 +1,15 @@
--- What still holds slots on nodes: a claim is `held` only when all of it is zero.
+-- What still holds slots on nodes, and how many of them a claim has not closed yet: the claim is `held` only
+-- when all of it is zero.
 -- use: pool slots
--- ARGV  node ...
--- reply {leased, offered, ghosts}
+-- ARGV  claim ('': none is asked for), node ...
+-- reply {leased, offered, ghosts, nodes without the claim's block or with its notice running}
+local claim, unblocked = ARGV[1], 0
 local counts = {leased = 0, offered = 0, ghost = 0}
-for _, name in ipairs(ARGV) do
+for i = 2, #ARGV do
+  local name = ARGV[i]
   local node = record(NODES, name)
+  local block = node and (node.claims or {})[claim]
+  if not block or block.closes > NOW then unblocked = unblocked + 1 end
   for _, id in ipairs(split(node and node.workers)) do
     for _, member in ipairs(under(SLOTS, id, 1024)) do
       local lease = record(LEASES, rest(member))
@@ -12,4 +17,4 @@ for _, name in ipairs(ARGV) do
     end
   end
 end
-return {counts.leased, counts.offered, counts.ghost}
+return {counts.leased, counts.offered, counts.ghost, claim ~= '' and unblocked or 0}
