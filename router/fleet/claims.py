@@ -15,7 +15,7 @@ from router.policy import claims as machine
 from router.store.capacity import Capacity
 from router.store.clock import StoreClock
 from router.store.control import Conflict, Control, claim_of
-from router.store.link import StoreDown
+from router.store.link import StoreCold, StoreDown
 from router.telemetry.events import ClaimMoved, Record
 
 CAS_TRIES = 8
@@ -127,7 +127,7 @@ class Claims:
         for claim in claims:
             try:
                 moved.append(await self._advanced(claim, actor))
-            except Conflict:
+            except (Conflict, StoreCold):  # a pool that is gone holds up its own claims only
                 moved.append(claim)
         return moved
 

@@ -157,6 +157,15 @@ async def test_a_leader_that_does_not_know_the_node_moves_its_claim_and_ends_it(
         assert await blocks(one) == {}
 
 
+async def test_a_pool_that_is_gone_holds_up_its_own_claims_only(redis_url: str) -> None:
+    async with replica(redis_url) as one:
+        claims = desk(one)
+        stuck, free = await opened(claims), await opened(claims, "n2")
+        await one.control.put_claim(replace(stuck, pools=("gone", POOL)), action="a", actor="ops")
+        moved = {claim.id: claim.phase for claim in await claims.advance_all("leader")}
+        assert moved == {stuck.id: Phase.DRAINING, free.id: Phase.HELD}
+
+
 async def test_of_one_owners_claims_at_once_one_stands(redis_url: str) -> None:
     async with replica(redis_url) as one, replica(redis_url, "r2") as two:
         orders = [opened(desk(one if number % 2 else two), "n1", "n2") for number in range(12)]
