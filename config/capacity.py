@@ -152,7 +152,7 @@ class Node(Strict):
     """A machine. Training claims nodes, not workers."""
 
     rack: str = ""
-    """The rack it stands in; claims prefer whole racks."""
+    """The rack it stands in."""
     nvlink_domain: str = ""
     """Machines of one domain share a fast fabric; claims prefer whole domains."""
     gpus: Annotated[int, Field(ge=0, le=1024)] = 8

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import date
 
+from config.addresses import malformed
 from config.problems import Finding, Path
 from config.schema import Config, ExternalPool, Leases, Limits, Model, OnPremPool
 
 
 def implausible(config: Config) -> Iterator[Finding]:
     """Numbers that cannot all hold."""
+    yield from malformed(config)
     yield from _leases(config.leases)
     if config.gateway.drain_grace_s >= config.gateway.drain_limit_s:
         yield Finding(("gateway", "drain_grace_s"), "should be less than drain_limit_s")

@@ -14,7 +14,7 @@ from rich.console import Console
 from loadtests.demo import live, scene
 from loadtests.demo.account import Account, ClaimTimes, Evidence, account_of
 from loadtests.demo.children import ChildDied
-from loadtests.demo.folder import prepared
+from loadtests.demo.folder import FolderTaken, prepared
 from loadtests.demo.gallery import Gallery
 from loadtests.demo.operators import Operators, Refused
 from loadtests.demo.outcome import tell, write_down
@@ -45,7 +45,7 @@ def run(wishes: Wishes) -> int:
     console = Console(highlight=False)
     try:
         return asyncio.run(_until_told(_evening(wishes, console), wishes.once))
-    except* (ChildDied, Refused, NoEmbeddedServer, aiohttp.ClientError, TimeoutError) as failure:
+    except* (ChildDied, FolderTaken, Refused, NoEmbeddedServer, aiohttp.ClientError, TimeoutError) as failure:
         for error in _leaves(failure):
             said = str(error) or "a part did not answer in time"
             console.print(f"demo: {said}", style="red", markup=False, soft_wrap=True)
@@ -75,7 +75,11 @@ async def _until_told(evening: Coroutine[None, None, int], once: bool) -> int:
 
 
 async def _evening(wishes: Wishes, console: Console) -> int:
-    prepared(wishes.out)
+    with prepared(wishes.out):
+        return await _played_out(wishes, console)
+
+
+async def _played_out(wishes: Wishes, console: Console) -> int:
     console.print("starting an embedded store, 8 workers on 4 nodes, a provider and 2 replicas ...")
     async with set_up(wishes.out, wishes.port, wishes.seed) as stage, aiohttp.ClientSession() as session:
         _say_where(stage, wishes, console)

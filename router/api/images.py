@@ -163,6 +163,7 @@ class Images:
             queued_s=answer.queued_s,
             attempts=answer.attempts,
             images=len(answer.images),
+            request_class=ticket.request_class,
             code=answer.reason,
         )
         self._gate.record(answered)

@@ -19,7 +19,7 @@ REFUSALS = (CannotListen, StoreSchema, NoEmbeddedServer)
 
 
 def serve(loaded: Loaded) -> int:
-    """Runs one replica until SIGTERM or SIGINT, then drains it. Returns the exit code; blocks.
+    """Runs one replica until SIGTERM, SIGINT or SIGHUP, then drains it. Returns the exit code; blocks.
 
     0: drained. 1: it could not start, or a loop failed; the reason stands on stderr. A second signal ends it
     without waiting for what runs.
@@ -43,7 +43,7 @@ async def _served(loaded: Loaded) -> None:
     def asked_to_stop() -> None:
         (hurry if stop.is_set() else stop).set()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, asked_to_stop)
     async with running(loaded) as replica:
         await stop.wait()

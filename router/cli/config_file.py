@@ -22,12 +22,16 @@ ConfigPath = Annotated[
 
 
 def load_file(path: Path) -> Loaded | Refused:
-    """The outcome of reading `path`; exits with 2 where there is no such file."""
-    from config.loading import load
+    """The outcome of reading `path`, dialects asked as well; exits with 2 where there is no such file."""
+    from config.loading import Loaded, Refused, load
+    from router.cli.dialects import dialect_problems
 
     if not path.is_file():
         give_up(f"there is no file {path}", "name one, or set SPILLOVER_CONFIG", ExitCode.USAGE)
-    return load(path)
+    outcome = load(path)
+    if isinstance(outcome, Loaded) and (problems := tuple(dialect_problems(outcome))):
+        return Refused(problems)
+    return outcome
 
 
 def lines(path: Path, problems: Iterable[Problem], *marks: str) -> Iterable[str]:

@@ -10,7 +10,7 @@ from providers.contract import Ended, Fault, Spent
 @dataclass(frozen=True, slots=True)
 class OnPrem:
     """A slot in `pool`. `rank` is the latest start (seconds of store time), `need_s` the upper estimate of
-    the time in the slot, `budget_s` what the attempt may take at most. At most 8 `preferred` workers, in
+    the time in the slot, `budget_s` what the work may hold it at most. At most 8 `preferred` workers, in
     order; workers in `avoid` are not given. `queue`: stand in the pool's queue if nothing is free."""
 
     pool: str

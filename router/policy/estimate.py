@@ -34,10 +34,15 @@ def at_provider(offer: Offer, model: ModelRules, generation: Generation, sigmas:
     return Estimate(mean, mean * (1 + sigmas * offer.spread))
 
 
+def slot_budget(estimate: Estimate) -> float:
+    """How long work may hold a slot: three times its upper estimate, at least 10 s. Abandoned work that
+    nothing proves over keeps its slot this long, whatever the deadline of its ticket was."""
+    return max(10.0, 3 * estimate.upper)
+
+
 def attempt_budget(estimate: Estimate, left_s: float) -> float:
-    """What one attempt may take before it is given up: three times its upper estimate, at least 10 s, and
-    never past the deadline."""
-    return max(0.05, min(left_s, max(10.0, 3 * estimate.upper)))
+    """What one attempt may take before it is given up: its slot's budget, and never past the deadline."""
+    return max(0.05, min(left_s, slot_budget(estimate)))
 
 
 def _usual(model: ModelRules, generation: Generation) -> Generation:

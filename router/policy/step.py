@@ -14,7 +14,7 @@ from router.model.fleet import Snapshot
 from router.model.rules import ModelRules, Rules
 from router.model.step import External, History, OnPrem, Step, Stop, Try, Wait
 from router.model.ticket import Ticket
-from router.policy.estimate import Estimate, attempt_budget, in_slot
+from router.policy.estimate import Estimate, in_slot, slot_budget
 from router.policy.forecast import NEVER, Forecast
 from router.policy.history import Past, recall
 from router.policy.placement import (
@@ -117,7 +117,7 @@ def _onprem(case: _Case) -> Step | None:
         return None
     if case.past.standing is None:
         for candidate in case.homes:
-            if candidate.preferred and (case.now <= case.last_chance or not case.paid):
+            if candidate.preferred and case.now <= case.last_chance:
                 return _ask(case, candidate)
     if case.homes[0].start > case.rank:
         return None
@@ -162,6 +162,8 @@ def _stand_by(case: _Case) -> Step | None:
 def _give_up(case: _Case) -> Stop:
     if case.past.tries:
         return Stop("upstream_error")
+    if case.homes and case.now > case.last_chance and case.past.queued_at is None:
+        return Stop("deadline_exceeded")  # shorter than the work itself: nothing was started
     if not _can_be_honoured(case):
         return Stop("unsupported_parameter")
     starts = [candidate.start for candidate in case.homes if candidate.start < NEVER]
@@ -190,7 +192,7 @@ def _ask(case: _Case, candidate: Candidate) -> Try:
         lane=candidate.lane,
         rank=case.rank,
         need_s=case.estimate.upper,
-        budget_s=attempt_budget(case.estimate, case.left_s),
+        budget_s=slot_budget(case.estimate),
         preferred=candidate.preferred,
         avoid=candidate.avoid,
         queue=candidate is case.homes[0],

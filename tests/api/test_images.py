@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.api.deployment import CLIENT, RIVAL, House, back_ends, bearer, document, house
+from tests.api.deployment import CLIENT, METRICS, RIVAL, House, back_ends, bearer, document, house
 
 
 async def test_an_image_comes_with_its_facts(shared: House) -> None:
@@ -31,6 +31,21 @@ async def test_an_image_comes_with_its_facts(shared: House) -> None:
     assert headers["server-timing"].startswith("queue;dur=")
     assert headers["cache-control"] == "no-store"
     assert headers["x-content-type-options"] == "nosniff"
+
+
+async def test_the_promise_of_each_class_can_be_watched(shared: House) -> None:
+    name = next(iter(shared.replica.parts.gate.config.classes))
+    reply = await shared.http.post(
+        "/v1/images/generations",
+        json={"prompt": "a pier", "size": "64x64"},
+        headers={**bearer(CLIENT), "Spillover-Class": name},
+    )
+    assert reply.status_code == 200
+    text = (await shared.http.get("/metrics", headers=bearer(METRICS))).text
+    counts = [
+        line for line in text.splitlines() if line.startswith("spillover_request_duration_seconds_count")
+    ]
+    assert any(f'class="{name}"' in line for line in counts)
 
 
 async def test_several_images_in_another_format(shared: House) -> None:

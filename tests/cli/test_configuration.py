@@ -33,6 +33,22 @@ def doubtful(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (("dialect: fal", "dialect: fall"), 'pools.fal.settings: unknown dialect "fall"'),
+        (("settings: {server: sglang}", "settings: {server: sglangg}"), "pools.house.settings: "),
+    ],
+)
+def test_dialects_are_asked_as_well(tmp_path: Path, change: tuple[str, str], message: str) -> None:
+    path = tmp_path / "dialects.yaml"
+    path.write_text(FULL.replace(*change))
+    ran = spillover("config", "validate", path, env=FAL_KEY)
+    assert ran.code == 1
+    assert message in ran.out
+    assert spillover("serve", path, env=FAL_KEY).code == 1
+
+
 def test_a_good_file(good: Path) -> None:
     ran = spillover("config", "validate", good, env=FAL_KEY)
     assert (ran.code, ran.err) == (0, "")

@@ -87,7 +87,8 @@ pools:
         url: http://w2:8000
   annex:
     place: onprem
-    dialect: comfyui
+    dialect: openai_images
+    settings: {server: vllm_omni}
     models: {flux: flux-dev}
     workers:
       - id: w-3

@@ -111,3 +111,17 @@ def test_a_pool_may_have_a_dialect_of_any_name() -> None:
 def test_the_name_of_the_overflow_switch_is_taken() -> None:
     found = problems(FULL.replace("  annex:", "  overflow:", 1).replace("[annex]", "[overflow]"))
     assert any(problem.path == "pools.overflow" and "switch" in problem.message for problem in found)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        ("redis.url", "http://x", "is no address of Redis"),
+        ("redis.url", "localhost:6379", "is no address of Redis"),
+        ("pools.fal.url", "http://fal:940000", "has no host, or a port that is none"),
+        ("pools.house.workers[0].url", "http://w1:99999", "has no host, or a port that is none"),
+    ],
+)
+def test_an_address_that_is_none(key: str, value: str, message: str) -> None:
+    problem = only_problem(changed(key, value))
+    assert (problem.path, problem.message.startswith(message)) == (key, True)

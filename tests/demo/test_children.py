@@ -91,7 +91,8 @@ def test_a_taken_port_is_replaced() -> None:
 
 
 def test_only_what_an_earlier_run_left_is_removed(tmp_path: Path) -> None:
-    prepared(tmp_path)
+    with prepared(tmp_path):
+        pass
     for name in (
         "images/0001-onprem.png",
         "logs/replica-1.log",
@@ -100,6 +101,7 @@ def test_only_what_an_earlier_run_left_is_removed(tmp_path: Path) -> None:
         "images/mine.png",
     ):
         (tmp_path / name).write_text("x")
-    prepared(tmp_path)
+    with prepared(tmp_path):
+        pass
     left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file())
-    assert left == ["images/mine.png", "notes.txt"]
+    assert left == ["images/mine.png", "logs/.running", "notes.txt"]

@@ -56,7 +56,8 @@ def asks_for_slots_at_its_own_rank(case: Case) -> None:
     estimate = in_slot(said.models["krea"].profile, wanted, said.sigmas)
     assert at.rank == asked.deadline - estimate.upper - said.guard_s
     assert at.need_s == estimate.upper
-    assert 0 < at.budget_s <= max(0.05, asked.deadline - NOW)
+    assert at.budget_s >= 10.0
+    assert asked.deadline - estimate.mean >= NOW
     assert past.barred.get(at.pool, 0.0) <= NOW
     assert past.standing is None
     assert past.onprem_failures < said.max_onprem_failures

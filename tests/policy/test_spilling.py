@@ -72,8 +72,14 @@ def test_the_cheapest_that_may_and_can(accounts: tuple[AccountView, ...], words:
 def test_a_free_slot_that_would_be_late_is_left_to_others_if_somebody_can_be_paid() -> None:
     free, quick = snapshot(pool(worker("w1"))), rules(offers=(offer(latency_s=0.5),))
     assert say(decide(ticket(1.5), free, said=quick)) == "fal (onprem_too_slow)"
-    assert say(decide(ticket(1.5), free)) == "home w1 or queue (onprem)"
     assert say(decide(ticket(2.1), free, said=quick)) == "home w1 or queue (onprem)"
+
+
+def test_nothing_is_started_that_cannot_be_in_time() -> None:
+    free = snapshot(pool(worker("w1")))
+    assert say(decide(ticket(1.9), free)) == "stop deadline_exceeded"
+    assert say(decide(ticket(1.9, tenant=Tenant("t", external=False)), free)) == "stop deadline_exceeded"
+    assert say(decide(ticket(2.1), free)) == "home w1 or queue (onprem)"
 
 
 def test_more_steps_than_a_provider_takes_do_not_go_there() -> None:

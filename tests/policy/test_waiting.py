@@ -142,12 +142,12 @@ def test_the_hopeless_who_were_denied_are_refused_at_once() -> None:
 )
 def test_a_refusal_says_when_to_come_back(busy_until: float, retry_after: float) -> None:
     fleet = snapshot(pool(worker("w1", busy_until)))
-    step = Play(ticket(left_s=1.0, tenant=HOUSE), fleet).then(lost_race()).step()
+    step = Play(ticket(left_s=2.1, tenant=HOUSE), fleet).then(lost_race()).step()
     assert step == Stop("no_capacity", pytest.approx(retry_after))
 
 
 def test_a_refusal_without_any_slot_in_sight_says_fifteen_seconds() -> None:
-    step = Play(ticket(left_s=1.0, tenant=HOUSE), snapshot(pool())).then(lost_race()).step()
+    step = Play(ticket(left_s=2.1, tenant=HOUSE), snapshot(pool())).then(lost_race()).step()
     assert step == Stop("no_capacity", 15.0)
 
 
