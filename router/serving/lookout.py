@@ -22,6 +22,8 @@ from router.telemetry.events import Record, StoreLost
 
 SOONEST_S = 0.1
 """However often the fleet changes, it is looked at no more often than this."""
+TELL_AGAIN_S = 5.0
+"""A store that stays away is told of this often, not at every look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Lookout:
         self.flags: Sequence[Flag] = ()
         self.looked_at = clock.monotonic()
         self._failing_since: float | None = clock.monotonic()
+        self._told_at = float("-inf")
 
     @property
     def pools(self) -> tuple[str, ...]:
@@ -142,9 +145,12 @@ class Lookout:
                 await asyncio.sleep(self._every_s)
 
     def _lost(self, gone: StoreDown) -> None:
-        self._record(StoreLost(str(gone)))
+        now = self._clock.monotonic()
         if self._failing_since is None:
-            self._failing_since = self._clock.monotonic()
+            self._failing_since = now
+        if now - self._told_at >= TELL_AGAIN_S:
+            self._told_at = now
+            self._record(StoreLost(str(gone)))
 
     def _heard(self, pool: str, text: str) -> None:
         replica, _, ticket = text.partition("|")
