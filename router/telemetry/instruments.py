@@ -204,7 +204,7 @@ class Instruments:
         self._flag_moves = counter("flag.moves", "1", "Operators' switches set and taken away.", "kind", "to")
         self._worker_moves = counter("worker.moves", "1", "Workers ejected and taken back.", "pool", "state")
         self._leadership = counter("leadership.moves", "1", "Leaderships this replica took and lost.", "to")
-        self._store_losses = counter("store.losses", "1", "Times the store was found away, told every five seconds at most.")
+        self._store_losses = counter("store.losses", "1", "Times the store was found away.")
         self._loop_lag = counter("loop.lag", "s", "Time by which the event loop was late.")
 
     def _counter(self, name: str, unit: str, help: str, *labels: str) -> Counter:
