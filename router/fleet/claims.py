@@ -170,9 +170,8 @@ class Claims:
                 raise
             raise ClaimConflict(claim_of(other.standing)) from other
         except StoreDown:
-            written = await self._control.claim(
-                claim.id
-            )  # without an answer the blocks stay: it may be written
+            # Without an answer here either, the blocks stay: the claim may have been written.
+            written = await self._control.claim(claim.id)
             if written is None:
                 await self._undo(claim)
                 raise

@@ -178,11 +178,12 @@ class Lookout:
         now = self._clock.now()
         self.pictures[pool] = picture
         views = {**self.snapshot.pools, pool: picture.view}
+        changed = tended.revision != self._revisions[pool]
+        self._revisions[pool] = tended.revision
         self.snapshot = replace(self.snapshot, pools=views, revision=sum(self._revisions.values()))
         self.forecasts = {**self.forecasts, pool: forecast(picture.view, now)}
         self._failing_since, self.looked_at = None, self._clock.monotonic()
-        if tended.revision != self._revisions[pool]:
-            self._revisions[pool] = tended.revision
+        if changed:
             self._bells.ring_all()
         cut = self._holdings.cut_closed(pool, self._closing[pool], now)
         return self._every_s if cut is None else min(self._every_s, max(0.0, cut - now))

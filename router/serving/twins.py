@@ -16,11 +16,12 @@ class Twins:
     def __init__(self, cap_bytes: int = KEPT_BYTES) -> None:
         self._cap_bytes = cap_bytes
         self._runs: dict[str, Run] = {}
-        self._kept: dict[str, int] = {}
+        self._kept: dict[str, tuple[int, asyncio.TimerHandle]] = {}
+        self._kept_bytes = 0
 
     def add(self, key: str, run: Run) -> None:
         """A newer run of the same key takes the place of an older one."""
-        self._kept.pop(key, None)
+        self._drop(key)
         self._runs[key] = run
 
     def find(self, key: str) -> Run | None:
@@ -32,15 +33,15 @@ class Twins:
         """The run is over: its answer is kept for a while, and older ones make room for it."""
         if self._runs.get(key) is not run:
             return
-        self._kept[key] = run.kept_bytes
-        while sum(self._kept.values()) > self._cap_bytes:
+        expiry = asyncio.get_running_loop().call_later(TWIN_S, self._drop, key)
+        self._kept[key] = (run.kept_bytes, expiry)
+        self._kept_bytes += run.kept_bytes
+        while self._kept_bytes > self._cap_bytes:
             self._drop(next(iter(self._kept)))
-        asyncio.get_running_loop().call_later(TWIN_S, self._expire, key, run)
-
-    def _expire(self, key: str, run: Run) -> None:
-        if self._runs.get(key) is run:
-            self._drop(key)
 
     def _drop(self, key: str) -> None:
         self._runs.pop(key, None)
-        self._kept.pop(key, None)
+        if key in self._kept:
+            kept_bytes, expiry = self._kept.pop(key)
+            self._kept_bytes -= kept_bytes
+            expiry.cancel()

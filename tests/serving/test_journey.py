@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import time
+import weakref
 
 import pytest
 
@@ -65,6 +67,11 @@ async def test_finished_answers_are_kept_within_a_cap() -> None:
         twins.ended(name, run)
         runs.append(run)
     assert [twins.find(name) for name in ("a", "b", "c")] == [None, runs[1], runs[2]]
+    evicted = weakref.ref(runs[0])
+    runs.clear()
+    del run, task
+    gc.collect()
+    assert evicted() is None, "nothing else may keep an answer that had to make room"
 
 
 async def finished(answer: Answer) -> Answer:
